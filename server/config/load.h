@@ -1,0 +1,57 @@
+#ifndef EMBD_SERVER_CONFIG_LOAD_H_
+#define EMBD_SERVER_CONFIG_LOAD_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "server/config/server_config.h"
+
+namespace embd::config {
+
+/// The three models that are served when no model is configured: `demo-learned`, `demo-sinusoidal`, `demo-rotary`, each
+/// with V 320, D 64 and (where it has positions) L 128, drawn with seed 11 and std 0.02.
+[[nodiscard]] std::vector<ModelConfig> DemoModels();
+
+/// Reads a YAML (or JSON) text over `base`: a key that is there replaces the value in `base`; `models` replaces all
+/// models.
+///
+/// Strict: an unknown key, a repeated key, a wrong type or a value out of range is refused. `file_name` stands in
+/// messages, as in `embd.yaml:7: models[0].token.seeded.std: must be a finite number >= 0, got "x"`. Relative paths of
+/// tables are taken relative to the file's folder.
+///
+/// Errors:
+///   INVALID_ARGUMENT  [INVALID_CONFIG] with file, line, key path, what is allowed and what was found.
+[[nodiscard]] absl::StatusOr<ServerConfig> ParseYaml(absl::string_view text, const std::string& file_name,
+                                                     ServerConfig base = {});
+
+/// Command-line flags as given; unset means not given.
+struct Flags {
+  std::optional<std::string> config;
+  std::vector<std::string> models;  ///< NAME=PATH
+  std::vector<std::string> listen;
+  std::optional<std::string> ready_file;
+  std::optional<std::string> log_level;
+  bool check_config = false;
+};
+
+/// Looks up an environment variable; unset gives nothing.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+
+/// Joins flags, EMBD_… variables, the file and the defaults, in this order of weight, into one checked configuration.
+///
+/// Variables: EMBD_CONFIG, EMBD_MODEL and EMBD_LISTEN (lists, split on commas), EMBD_READY_FILE, EMBD_LOG_LEVEL. Models
+/// of
+/// --model join those of the file; a name twice is refused. Without any model the demo models stand in.
+///
+/// Errors:
+///   INVALID_ARGUMENT  [INVALID_CONFIG] the flag, variable or key path, what is allowed and what was found.
+///   NOT_FOUND         [INVALID_CONFIG] the configuration file cannot be read; with the system's reason.
+[[nodiscard]] absl::StatusOr<ServerConfig> Load(const Flags& flags, const Environment& environment);
+
+}  // namespace embd::config
+
+#endif  // EMBD_SERVER_CONFIG_LOAD_H_

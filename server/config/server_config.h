@@ -1,0 +1,116 @@
+#ifndef EMBD_SERVER_CONFIG_SERVER_CONFIG_H_
+#define EMBD_SERVER_CONFIG_SERVER_CONFIG_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+// What a server is told to do: plain values, checked by the functions that make them (load.h). Knows nothing of tables
+// or gRPC; `app` turns it into a running server.
+namespace embd::config {
+
+/// Rows from a file on disk.
+struct TableFile {
+  std::string path;    ///< .npy, .safetensors, or word2vec/GloVe text
+  std::string tensor;  ///< name of the tensor, for formats that hold several; empty: the only one
+  std::string
+      vocabulary;  ///< one word a line, line i naming row i, or JSON; empty: none but what the file itself holds
+
+  friend bool operator==(const TableFile&, const TableFile&) = default;
+};
+
+/// Rows drawn from normal(mean, std) by a seed; the same everywhere. Rows and width are those of the table it fills.
+struct SeededRows {
+  double mean = 0.0;
+  double std = 0.02;
+  std::uint64_t seed = 0;
+
+  friend bool operator==(const SeededRows&, const SeededRows&) = default;
+};
+
+/// A seeded token table (vocab_size, embedding_dim).
+struct SeededTokens {
+  std::int64_t vocab_size = 0;
+  std::int64_t embedding_dim = 0;
+  SeededRows rows;
+
+  friend bool operator==(const SeededTokens&, const SeededTokens&) = default;
+};
+
+/// A seeded position table (max_context_length, the token table's width).
+struct SeededPositions {
+  std::int64_t max_context_length = 0;
+  SeededRows rows;
+
+  friend bool operator==(const SeededPositions&, const SeededPositions&) = default;
+};
+
+/// No position encoding.
+struct NoPositions {
+  friend bool operator==(const NoPositions&, const NoPositions&) = default;
+};
+
+/// A table of trained rows.
+struct LearnedPositions {
+  std::variant<TableFile, SeededPositions> source;
+
+  friend bool operator==(const LearnedPositions&, const LearnedPositions&) = default;
+};
+
+/// A computed table of sines and cosines, interleaved layout.
+struct SinusoidalPositions {
+  std::int64_t max_context_length = 0;
+  double base = 10000.0;
+
+  friend bool operator==(const SinusoidalPositions&, const SinusoidalPositions&) = default;
+};
+
+/// Rotary encoding; adds nothing at the input.
+struct RotaryPositions {
+  std::optional<std::int64_t> head_dim;  ///< unset: the token table's width
+  double theta = 10000.0;
+  bool interleaved = false;  ///< false: HALF
+
+  friend bool operator==(const RotaryPositions&, const RotaryPositions&) = default;
+};
+
+/// One model.
+struct ModelConfig {
+  std::string name;
+  std::string version = "1";
+  std::variant<TableFile, SeededTokens> token;
+  std::variant<NoPositions, LearnedPositions, SinusoidalPositions, RotaryPositions> position;
+
+  friend bool operator==(const ModelConfig&, const ModelConfig&) = default;
+};
+
+/// What a request may ask for.
+struct Limits {
+  std::int64_t max_request_bytes = std::int64_t{64} << 20;
+  std::int64_t max_response_bytes = std::int64_t{1}
+                                    << 30;  ///< at most 2^31 - 1 less a MiB: gRPC's length is 32 bits wide
+  std::int64_t max_batch_size = 4096;
+  std::int64_t max_sequence_length = 1048576;
+  /// Unset: 4 GiB, or a quarter of the memory this process may use where that is less.
+  std::optional<std::int64_t> max_bytes_in_flight;
+
+  friend bool operator==(const Limits&, const Limits&) = default;
+};
+
+/// Everything.
+struct ServerConfig {
+  std::vector<std::string> listen = {"127.0.0.1:8001"};  ///< HOST:PORT (port 0: a free one), [IPV6]:PORT or unix:PATH
+  Limits limits;
+  double drain_seconds = 30.0;      ///< how long SIGTERM waits for calls in flight
+  std::string ready_file;           ///< written once the server serves; empty: none
+  std::string log_level = "info";   ///< trace, debug, info, warn, error, off
+  std::vector<ModelConfig> models;  ///< never empty after loading: the demo models stand in
+
+  friend bool operator==(const ServerConfig&, const ServerConfig&) = default;
+};
+
+}  // namespace embd::config
+
+#endif  // EMBD_SERVER_CONFIG_SERVER_CONFIG_H_

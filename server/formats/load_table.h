@@ -1,0 +1,42 @@
+#ifndef EMBD_SERVER_FORMATS_LOAD_TABLE_H_
+#define EMBD_SERVER_FORMATS_LOAD_TABLE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/core/table/table.h"
+#include "server/core/table/vocabulary.h"
+
+namespace embd::formats {
+
+/// A table as it came from a file.
+struct LoadedTable {
+  core::Table table;
+  std::optional<core::Vocabulary> vocabulary;  ///< has exactly table.rows() words where it is there
+  std::vector<std::string> warnings;           ///< what a careful reader should know, e.g. words that stand twice
+};
+
+/// Which part of a file is wanted.
+struct TableRequest {
+  std::string path;
+  std::string tensor;      ///< name of the tensor, for safetensors; empty: the only one
+  std::string vocabulary;  ///< path of a vocabulary file; empty: none but what the file itself holds
+};
+
+/// Loads a table by the file's ending: .npy, .safetensors; .txt, .vec and .glove hold word vectors as text.
+///
+/// Elements keep their stored type (float32, float16, bfloat16, float64), turned to little-endian rows.
+/// Cost: reads the file once (text twice); memory is the table, its words, and a buffer of a few MiB.
+///
+/// Errors (each message begins with the path):
+///   NOT_FOUND           [FILE_NOT_FOUND] the file cannot be opened; with the system's reason.
+///   INVALID_ARGUMENT    [INVALID_FILE] the bytes break the format's rules: with byte offset or line, and key.
+///   UNIMPLEMENTED       [UNSUPPORTED_FORMAT] a known format or type that is not served, by name.
+///   RESOURCE_EXHAUSTED  [OUT_OF_MEMORY] not enough memory.
+[[nodiscard]] absl::StatusOr<LoadedTable> LoadTable(const TableRequest& request);
+
+}  // namespace embd::formats
+
+#endif  // EMBD_SERVER_FORMATS_LOAD_TABLE_H_

@@ -1,0 +1,39 @@
+#include "server/core/error.h"
+
+#include "gmock/gmock.h"
+#include "tests/support/status_matchers.h"
+
+namespace embd::core {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::SizeIs;
+
+TEST(Error, CarriesCodeReasonAndMessage) {
+  const absl::Status status = InvalidArgument("ID_OUT_OF_RANGE", "ids[0][0] = 7 is outside [0, 7)");
+
+  EXPECT_THAT(status, testing::StatusIs(absl::StatusCode::kInvalidArgument, "ids[0][0] = 7 is outside [0, 7)"));
+  EXPECT_EQ(ErrorReason(status), "ID_OUT_OF_RANGE");
+}
+
+TEST(Error, StatusWithoutReasonHasAnEmptyOne) { EXPECT_EQ(ErrorReason(absl::InternalError("x")), ""); }
+
+TEST(Quote, EscapesWhatATerminalWouldTakeForACommand) { EXPECT_EQ(Quote("a\n\x1b\"b"), R"("a\n\x1b\"b")"); }
+
+TEST(Quote, EscapesBytesThatAreNoUtf8ButKeepsTheRest) { EXPECT_EQ(Quote("K\xc3\xb6nig"), "\"K\xc3\xb6nig\""); }
+
+TEST(Quote, CutsAfter128Bytes) {
+  const std::string quoted = Quote(std::string(100'000, 'a'));
+
+  EXPECT_THAT(quoted, SizeIs(128 + 2 + 3));
+  EXPECT_THAT(quoted, EndsWith("a…\""));
+}
+
+TEST(Quote, DoesNotCutInsideACharacter) {
+  const std::string quoted = Quote(std::string(127, 'a') + "ö" + "b");
+
+  EXPECT_EQ(quoted, "\"" + std::string(127, 'a') + "…\"");
+}
+
+}  // namespace
+}  // namespace embd::core
