@@ -48,10 +48,11 @@ class ServerProcess:
         self.address = None
 
     def __enter__(self):
+        program = binary("embd")
         self._folder = tempfile.TemporaryDirectory(prefix="embd-e2e-")
         folder = pathlib.Path(self._folder.name)
         ready = folder / "ready.json"
-        command = [binary("embd"), "--listen", "127.0.0.1:0", "--ready-file", str(ready)]
+        command = [program, "--listen", "127.0.0.1:0", "--ready-file", str(ready)]
         if self._config is not None:
             (folder / "embd.yaml").write_text(self._config, encoding="utf-8")
             command += ["--config", str(folder / "embd.yaml")]
