@@ -12,15 +12,15 @@
 #include "server/core/table/checksum.h"
 #include "server/core/tensor/float_bits.h"
 #include "tests/support/status_matchers.h"
-#include "tests/support/tables.h"
+#include "tests/support/table_builder.h"
 
 namespace embd::core {
 namespace {
 
 using ::embd::testing::IsOk;
 using ::embd::testing::MakeFloatTable;
-using ::embd::testing::MakeTable;
 using ::embd::testing::RandomTable;
+using ::embd::testing::TableOf;
 
 constexpr ElementType kStoredTypes[] = {ElementType::kFloat32, ElementType::kFloat16, ElementType::kBFloat16,
                                         ElementType::kFloat64};
@@ -29,7 +29,7 @@ constexpr ElementType kOutputTypes[] = {ElementType::kFloat32, ElementType::kFlo
 constexpr std::int64_t kWidths[] = {1, 2, 3, 7, 8, 15, 16, 17, 63, 64, 65, 70, 100, 768};
 
 std::vector<std::byte> RunPoisoned(void (*compose)(const ComposeArguments&), ComposeArguments arguments,
-                           std::size_t misalignment) {
+                                   std::size_t misalignment) {
   const Table& any = arguments.token != nullptr ? *arguments.token : *arguments.position;
   const std::size_t size =
       arguments.row_count * static_cast<std::size_t>(any.dim()) * ElementSize(arguments.output_type);
@@ -127,7 +127,7 @@ TEST_P(ComposeOnTarget, SingleTableEqualsTheReferenceToTheBitAtAnyAlignment) {
 Table AllPatterns(ElementType type) {
   std::vector<std::uint16_t> elements(65'536);
   for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = static_cast<std::uint16_t>(i);
-  return MakeTable(1, 65'536, type, elements);
+  return TableOf(1, 65'536, type, elements);
 }
 
 template <typename T>

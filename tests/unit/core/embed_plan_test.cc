@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "server/core/engine/model_registry.h"
 #include "tests/support/status_matchers.h"
-#include "tests/support/tables.h"
+#include "tests/support/table_builder.h"
 
 namespace embd::core {
 namespace {
