@@ -1,0 +1,60 @@
+#include "server/core/engine/model_registry.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "server/core/error.h"
+
+namespace embd::core {
+namespace {
+
+constexpr std::size_t kMaxNames = 10;
+
+}  // namespace
+
+void ModelRegistry::Put(std::shared_ptr<const Model> model) {
+  const std::string name = model->name();
+  const absl::MutexLock lock(&mutex_);
+  models_[name].swap(model);  // what was there is freed by `model`, after the lock
+}
+
+absl::StatusOr<std::shared_ptr<const Model>> ModelRegistry::Find(const std::string& name,
+                                                                 absl::string_view version) const {
+  std::shared_ptr<const Model> model;
+  std::vector<std::string> names;
+  std::size_t count = 0;
+  {
+    const absl::ReaderMutexLock lock(&mutex_);
+    if (const auto found = models_.find(name); found != models_.end()) {
+      model = found->second;
+    } else {
+      count = models_.size();
+      for (auto entry = models_.begin(); entry != models_.end() && names.size() < kMaxNames; ++entry) {
+        names.push_back(Quote(entry->first));
+      }
+    }
+  }
+  if (model == nullptr) {
+    const std::string more = count > kMaxNames ? absl::StrCat(" and ", count - kMaxNames, " more") : "";
+    return Error(absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
+                 absl::StrCat("there is no model ", Quote(name), "; there ", count == 1 ? "is " : "are ",
+                              names.empty() ? "none" : absl::StrJoin(names, ", "), more));
+  }
+  if (!version.empty() && version != model->version()) {
+    return Error(
+        absl::StatusCode::kNotFound, "VERSION_NOT_FOUND",
+        absl::StrCat("model ", Quote(name), " has no version ", Quote(version), "; it has ", Quote(model->version())));
+  }
+  return model;
+}
+
+std::vector<std::shared_ptr<const Model>> ModelRegistry::All() const {
+  std::vector<std::shared_ptr<const Model>> models;
+  const absl::ReaderMutexLock lock(&mutex_);
+  models.reserve(models_.size());
+  for (const auto& [name, model] : models_) models.push_back(model);
+  return models;
+}
+
+}  // namespace embd::core

@@ -1,0 +1,259 @@
+// The vector code of Compose, included once for each SIMD target by compose_to_*.cc. Hot path: no lock, no allocation,
+// no log.
+
+#if defined(EMBD_SERVER_CORE_KERNELS_COMPOSE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef EMBD_SERVER_CORE_KERNELS_COMPOSE_INL_H_
+#undef EMBD_SERVER_CORE_KERNELS_COMPOSE_INL_H_
+#else
+#define EMBD_SERVER_CORE_KERNELS_COMPOSE_INL_H_
+#endif
+
+#include <cstring>
+
+#include "hwy/highway.h"
+#include "server/core/kernels/compose.h"
+#include "server/core/tensor/float_bits.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace embd::core {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Highway's own conversions to float16 are right only from AVX2 on (F16C); below, and for bfloat16 everywhere, they
+// truncate.
+#undef EMBD_HAVE_F16C
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+#define EMBD_HAVE_F16C 1
+#else
+#define EMBD_HAVE_F16C 0
+#endif
+
+// One stored type: how a vector of it becomes float32 lanes, and how one element does.
+
+struct NoRow {
+  static constexpr bool kIsRow = false;
+  static constexpr bool kIsDouble = false;
+};
+
+struct Float32Row {
+  static constexpr bool kIsRow = true;
+  static constexpr bool kIsDouble = false;
+  using Stored = float;
+  template <class DF>
+  static HWY_INLINE hn::Vec<DF> Load(DF df, const Stored* row) {
+    return hn::LoadU(df, row);
+  }
+  static HWY_INLINE float LoadOne(const Stored* row) { return *row; }
+};
+
+struct Float16Row {
+  static constexpr bool kIsRow = true;
+  static constexpr bool kIsDouble = false;
+  using Stored = std::uint16_t;
+  template <class DF>
+  static HWY_INLINE hn::Vec<DF> Load(DF df, const Stored* row) {
+    const hn::Rebind<std::uint16_t, DF> du16;
+#if EMBD_HAVE_F16C
+    const hn::Rebind<hwy::float16_t, DF> df16;
+    return hn::PromoteTo(df, hn::BitCast(df16, hn::LoadU(du16, row)));
+#else
+    const hn::RebindToSigned<DF> di;
+    const hn::RebindToUnsigned<DF> du;
+    const auto half = hn::PromoteTo(du, hn::LoadU(du16, row));
+    const auto magnitude = hn::And(half, hn::Set(du, 0x7FFFu));
+    const auto sign = hn::ShiftLeft<16>(hn::Sub(half, magnitude));
+    const auto shifted = hn::ShiftLeft<13>(magnitude);
+    const auto smallest = hn::Set(du, 113u << 23);  // 2^-14, the smallest normal
+    const auto subnormal =
+        hn::BitCast(du, hn::Sub(hn::BitCast(df, hn::Add(shifted, smallest)), hn::BitCast(df, smallest)));
+    const auto infinite = hn::Add(shifted, hn::Set(du, 224u << 23));
+    const auto nan = hn::Or(infinite, hn::Set(du, 1u << 22));
+    const auto signed_magnitude = hn::BitCast(di, magnitude);
+    auto wide = hn::Add(shifted, hn::Set(du, 112u << 23));
+    wide = hn::IfThenElse(hn::RebindMask(du, hn::Lt(signed_magnitude, hn::Set(di, 0x0400))), subnormal, wide);
+    wide = hn::IfThenElse(hn::RebindMask(du, hn::Gt(signed_magnitude, hn::Set(di, 0x7BFF))), infinite, wide);
+    wide = hn::IfThenElse(hn::RebindMask(du, hn::Gt(signed_magnitude, hn::Set(di, 0x7C00))), nan, wide);
+    return hn::BitCast(df, hn::Or(wide, sign));
+#endif
+  }
+  static HWY_INLINE float LoadOne(const Stored* row) { return HalfToFloat(*row); }
+};
+
+struct BFloat16Row {
+  static constexpr bool kIsRow = true;
+  static constexpr bool kIsDouble = false;
+  using Stored = std::uint16_t;
+  template <class DF>
+  static HWY_INLINE hn::Vec<DF> Load(DF df, const Stored* row) {
+    const hn::Rebind<std::uint16_t, DF> du16;
+    const hn::RebindToUnsigned<DF> du;
+    return hn::BitCast(df, hn::ShiftLeft<16>(hn::PromoteTo(du, hn::LoadU(du16, row))));
+  }
+  static HWY_INLINE float LoadOne(const Stored* row) { return BFloat16ToFloat(*row); }
+};
+
+struct Float64Row {
+  static constexpr bool kIsRow = true;
+  static constexpr bool kIsDouble = true;
+  using Stored = double;
+  template <class DF>
+  static HWY_INLINE hn::Vec<DF> Load(DF df, const Stored* row) {
+#if HWY_TARGET == HWY_SCALAR
+    return hn::Set(df, LoadOne(row));  // Highway's own would make infinity the largest float
+#else
+    const hn::Rebind<double, DF> dd;
+    return hn::DemoteTo(df, hn::LoadU(dd, row));
+#endif
+  }
+  static HWY_INLINE float LoadOne(const Stored* row) { return static_cast<float>(*row); }
+};
+
+// One output type.
+
+struct Float32Out {
+  using Stored = float;
+  template <class DF>
+  static HWY_INLINE void Store(DF df, hn::Vec<DF> value, Stored* out) {
+    hn::StoreU(value, df, out);
+  }
+  static HWY_INLINE void StoreOne(float value, Stored* out) { *out = value; }
+};
+
+struct Float16Out {
+  using Stored = std::uint16_t;
+  template <class DF>
+  static HWY_INLINE void Store(DF df, hn::Vec<DF> value, Stored* out) {
+    const hn::Rebind<std::uint16_t, DF> du16;
+#if EMBD_HAVE_F16C
+    const hn::Rebind<hwy::float16_t, DF> df16;
+    hn::StoreU(hn::BitCast(du16, hn::DemoteTo(df16, value)), du16, out);
+    (void)df;
+#else
+    const hn::RebindToSigned<DF> di;
+    const hn::RebindToUnsigned<DF> du;
+    const auto bits = hn::BitCast(du, value);
+    const auto magnitude = hn::And(bits, hn::Set(du, 0x7FFFFFFFu));
+    const auto sign = hn::ShiftRight<16>(hn::Sub(bits, magnitude));
+    const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 1u));
+    const auto normal =
+        hn::ShiftRight<13>(hn::Add(hn::Sub(magnitude, hn::Set(du, 112u << 23)), hn::Add(odd, hn::Set(du, 0xFFFu))));
+    const auto magic = hn::Set(du, 126u << 23);  // adding 0.5 rounds at 2^-24, the step of subnormals
+    const auto subnormal = hn::Sub(hn::BitCast(du, hn::Add(hn::BitCast(df, magnitude), hn::BitCast(df, magic))), magic);
+    const auto nan = hn::Or(hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 0x3FFu)), hn::Set(du, 0x7E00u));
+    const auto signed_magnitude = hn::BitCast(di, magnitude);
+    auto half = hn::IfThenElse(hn::RebindMask(du, hn::Lt(signed_magnitude, hn::Set(di, 113 << 23))), subnormal, normal);
+    half = hn::IfThenElse(hn::RebindMask(du, hn::Gt(signed_magnitude, hn::Set(di, (143 << 23) - 1))),
+                          hn::Set(du, 0x7C00u), half);
+    half = hn::IfThenElse(hn::RebindMask(du, hn::Gt(signed_magnitude, hn::Set(di, 255 << 23))), nan, half);
+    hn::StoreU(hn::DemoteTo(du16, hn::BitCast(di, hn::Or(half, sign))), du16, out);
+#endif
+  }
+  static HWY_INLINE void StoreOne(float value, Stored* out) { *out = FloatToHalf(value); }
+};
+
+struct BFloat16Out {
+  using Stored = std::uint16_t;
+  template <class DF>
+  static HWY_INLINE void Store(DF, hn::Vec<DF> value, Stored* out) {
+    const hn::Rebind<std::uint16_t, DF> du16;
+    const hn::RebindToSigned<DF> di;
+    const hn::RebindToUnsigned<DF> du;
+    const auto bits = hn::BitCast(du, value);
+    const auto upper = hn::ShiftRight<16>(bits);
+    const auto odd = hn::And(upper, hn::Set(du, 1u));
+    const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7FFFu))));
+    const auto nan = hn::Or(upper, hn::Set(du, 0x40u));
+    const auto magnitude = hn::BitCast(di, hn::And(bits, hn::Set(du, 0x7FFFFFFFu)));
+    const auto is_nan = hn::RebindMask(du, hn::Gt(magnitude, hn::Set(di, 255 << 23)));
+    hn::StoreU(hn::DemoteTo(du16, hn::BitCast(di, hn::IfThenElse(is_nan, nan, rounded))), du16, out);
+  }
+  static HWY_INLINE void StoreOne(float value, Stored* out) { *out = FloatToBFloat16(value); }
+};
+
+template <class Row>
+HWY_INLINE const auto* RowAt(const Table* table, const std::int64_t* rows, std::size_t r) {
+  if constexpr (Row::kIsRow) {
+    return reinterpret_cast<const typename Row::Stored*>(table->row(rows[r]));
+  } else {
+    (void)table, (void)rows, (void)r;
+    return static_cast<const float*>(nullptr);
+  }
+}
+
+// One row: whole vectors, then the last vector once more at the end, overlapping. Rows shorter than a vector go one by
+// one.
+template <class Token, class Position, class Out, class TokenPointer, class PositionPointer>
+HWY_INLINE void ComposeRow(TokenPointer token, PositionPointer position, std::size_t dim, typename Out::Stored* out) {
+  // With float64 the vector has as many lanes as there are doubles in one.
+  using WideTag = hn::ScalableTag<double>;
+  using Tag =
+      std::conditional_t<Token::kIsDouble || Position::kIsDouble, hn::Rebind<float, WideTag>, hn::ScalableTag<float>>;
+  const Tag df;
+  const std::size_t lanes = hn::Lanes(df);
+  const auto compose_lanes = [&](std::size_t i) HWY_ATTR {
+    if constexpr (Token::kIsRow && Position::kIsRow) {
+      Out::Store(df, hn::Add(Token::Load(df, token + i), Position::Load(df, position + i)), out + i);
+    } else if constexpr (Token::kIsRow) {
+      Out::Store(df, Token::Load(df, token + i), out + i);
+    } else {
+      Out::Store(df, Position::Load(df, position + i), out + i);
+    }
+  };
+  if (dim >= lanes) {
+    std::size_t i = 0;
+    for (; i + lanes <= dim; i += lanes) compose_lanes(i);
+    if (i < dim) compose_lanes(dim - lanes);
+    return;
+  }
+  for (std::size_t i = 0; i < dim; ++i) {
+    if constexpr (Token::kIsRow && Position::kIsRow) {
+      Out::StoreOne(Token::LoadOne(token + i) + Position::LoadOne(position + i), out + i);
+    } else if constexpr (Token::kIsRow) {
+      Out::StoreOne(Token::LoadOne(token + i), out + i);
+    } else {
+      Out::StoreOne(Position::LoadOne(position + i), out + i);
+    }
+  }
+}
+
+template <class Token, class Position, class Out>
+void ComposeRows(const ComposeArguments& a) {
+  const auto dim = static_cast<std::size_t>((Token::kIsRow ? a.token : a.position)->dim());
+  auto* out = reinterpret_cast<typename Out::Stored*>(a.out);
+  for (std::size_t r = 0; r < a.row_count; ++r, out += dim) {
+    ComposeRow<Token, Position, Out>(RowAt<Token>(a.token, a.token_rows, r),
+                                     RowAt<Position>(a.position, a.position_rows, r), dim, out);
+  }
+}
+
+template <class Token, class Out>
+void ComposeWithPosition(const ComposeArguments& a) {
+  if (a.position == nullptr) {
+    if constexpr (Token::kIsRow) ComposeRows<Token, NoRow, Out>(a);
+    return;
+  }
+  switch (a.position->element_type()) {
+    case ElementType::kFloat32: return ComposeRows<Token, Float32Row, Out>(a);
+    case ElementType::kFloat16: return ComposeRows<Token, Float16Row, Out>(a);
+    case ElementType::kBFloat16: return ComposeRows<Token, BFloat16Row, Out>(a);
+    case ElementType::kFloat64: return ComposeRows<Token, Float64Row, Out>(a);
+  }
+}
+
+// Compose for one output type.
+template <class Out>
+void ComposeTo(const ComposeArguments& a) {
+  if (a.token == nullptr) return ComposeWithPosition<NoRow, Out>(a);
+  switch (a.token->element_type()) {
+    case ElementType::kFloat32: return ComposeWithPosition<Float32Row, Out>(a);
+    case ElementType::kFloat16: return ComposeWithPosition<Float16Row, Out>(a);
+    case ElementType::kBFloat16: return ComposeWithPosition<BFloat16Row, Out>(a);
+    case ElementType::kFloat64: return ComposeWithPosition<Float64Row, Out>(a);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace embd::core
+HWY_AFTER_NAMESPACE();
+
+#endif  // EMBD_SERVER_CORE_KERNELS_COMPOSE_INL_H_

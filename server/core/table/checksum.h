@@ -1,0 +1,22 @@
+#ifndef EMBD_SERVER_CORE_TABLE_CHECKSUM_H_
+#define EMBD_SERVER_CORE_TABLE_CHECKSUM_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "server/core/table/table.h"
+
+namespace embd::core {
+
+/// The SHA-256 of `bytes` as 64 lower-case hexadecimal digits; empty only where libcrypto has no memory left.
+/// Cost: one pass, about 1 GB/s, more on CPUs with SHA instructions.
+[[nodiscard]] std::string Sha256Hex(std::span<const std::byte> bytes);
+
+/// The SHA-256 of the table's elements, row-major and little-endian in their stored type: what sha256sum says of the
+/// raw array. The shape does not enter.
+[[nodiscard]] std::string TableChecksum(const Table& table);
+
+}  // namespace embd::core
+
+#endif  // EMBD_SERVER_CORE_TABLE_CHECKSUM_H_

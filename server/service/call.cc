@@ -1,0 +1,71 @@
+#include "server/service/call.h"
+
+#include "absl/strings/str_cat.h"
+#include "grpcpp/support/proto_buffer_reader.h"
+#include "proto/wire/status.h"
+#include "server/core/error.h"
+#include "server/observability/log.h"
+
+namespace embd::service {
+
+absl::Status Call::Interrupted() const {
+  if (std::chrono::system_clock::now() > context_->deadline()) {
+    return core::Error(absl::StatusCode::kDeadlineExceeded, "DEADLINE_EXCEEDED", "the call's deadline has passed");
+  }
+  if (cancelled_.load(std::memory_order_relaxed)) {
+    return core::Error(absl::StatusCode::kCancelled, "CANCELLED", "the caller has cancelled the call");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HideInternal(const absl::Status& status) {
+  if (status.code() != absl::StatusCode::kInternal && status.code() != absl::StatusCode::kUnknown) return status;
+  return core::Error(absl::StatusCode::kInternal, "INTERNAL",
+                     absl::StrCat("internal error; the server's log has it as ", observability::LogInternalError(status)));
+}
+
+grpc::Status Call::Seal(const absl::Status& status) {
+  const absl::Status told = HideInternal(status);
+  if (wire::NeverFits(told)) context_->AddTrailingMetadata("grpc-retry-pushback-ms", "-1");
+  return wire::ToGrpcStatus(told);
+}
+
+void Call::Log(absl::string_view model, std::int64_t batch_size, std::int64_t sequence_length, std::int64_t request_bytes,
+               std::int64_t reply_bytes, const absl::Status& status) const {
+  if (!observability::LogsRequests()) return;
+  const auto elapsed = std::chrono::steady_clock::now() - started_;
+  const std::string peer = context_->peer();
+  observability::LogRequest({.rpc = rpc_,
+                             .peer = peer,
+                             .model = model,
+                             .batch_size = batch_size,
+                             .sequence_length = sequence_length,
+                             .request_bytes = request_bytes,
+                             .reply_bytes = reply_bytes,
+                             .microseconds = std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count(),
+                             .status = status});
+}
+
+absl::Status Decode(const grpc::ByteBuffer& bytes, std::int64_t max_bytes, google::protobuf::MessageLite* message) {
+  const auto size = static_cast<std::int64_t>(bytes.Length());
+  if (size > max_bytes) {
+    return core::Error(absl::StatusCode::kResourceExhausted, "REQUEST_TOO_LARGE",
+                       absl::StrCat("the request has ", size, " bytes, which exceeds max_request_bytes ", max_bytes,
+                                    " of this server; split the batch"));
+  }
+  grpc::ByteBuffer view = bytes;  // shares the slices; the reader takes a non-const buffer
+  grpc::ProtoBufferReader reader(&view);
+  if (!reader.status().ok() || !message->ParseFromZeroCopyStream(&reader)) {
+    return core::InvalidArgument("MALFORMED_REQUEST", absl::StrCat("the ", size, " bytes of the request are no valid ",
+                                                                   message->GetTypeName(),
+                                                                   " (or a string in it is not UTF-8)"));
+  }
+  return absl::OkStatus();
+}
+
+grpc::ByteBuffer Encode(const google::protobuf::MessageLite& message) {
+  const grpc::Slice slice(message.SerializeAsString());
+  return {&slice, 1};
+}
+
+}  // namespace embd::service

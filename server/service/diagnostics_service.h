@@ -1,0 +1,38 @@
+#ifndef EMBD_SERVER_SERVICE_DIAGNOSTICS_SERVICE_H_
+#define EMBD_SERVER_SERVICE_DIAGNOSTICS_SERVICE_H_
+
+#include "embd/v1/diagnostics.grpc.pb.h"
+#include "server/service/backend.h"
+
+namespace embd::service {
+
+/// embd.v1.DiagnosticsService as gRPC sees it; what the calls do and refuse is said in diagnostics.proto.
+///
+/// Ownership: `backend` outlives the service. Thread safety: thread-safe.
+class DiagnosticsService final
+    : public v1::DiagnosticsService::WithRawCallbackMethod_ListModels<
+          v1::DiagnosticsService::WithRawCallbackMethod_DescribeModel<
+              v1::DiagnosticsService::WithRawCallbackMethod_LookUpTokens<
+                  v1::DiagnosticsService::WithRawCallbackMethod_NeighbourSimilarity<
+                      v1::DiagnosticsService::WithRawCallbackMethod_GetServerInfo<v1::DiagnosticsService::Service>>>>> {
+ public:
+  explicit DiagnosticsService(Backend* backend) : backend_(backend) {}
+
+  grpc::ServerUnaryReactor* ListModels(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                       grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* DescribeModel(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                          grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* LookUpTokens(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                         grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* NeighbourSimilarity(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                                grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                          grpc::ByteBuffer* reply) override;
+
+ private:
+  Backend* const backend_;
+};
+
+}  // namespace embd::service
+
+#endif  // EMBD_SERVER_SERVICE_DIAGNOSTICS_SERVICE_H_

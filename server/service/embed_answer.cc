@@ -1,0 +1,98 @@
+// Hot path: no lock that another request holds for long, no allocation per row, no log line above debug.
+#include "server/service/embed_answer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "proto/wire/frame.h"
+#include "server/service/describe.h"
+#include "server/service/embed_request.h"
+
+namespace embd::service {
+namespace {
+
+constexpr std::int64_t kLargeRows = 1024;
+constexpr std::size_t kLargeReplyBytes = std::size_t{3} << 20;
+constexpr std::size_t kLargeRequestBytes = std::size_t{16} << 10;
+constexpr std::size_t kBlockBytes = std::size_t{1} << 20;  // composed between two looks at cancellation
+
+v1::EmbedResponse ResponseWithoutTensor(const core::EmbedPlan& plan) {
+  v1::EmbedResponse response;
+  response.set_model(plan.model().name());
+  response.set_model_version(plan.model().version());
+  response.set_generation(plan.model().generation());
+  response.set_checksum(plan.model().checksum());
+  return response;
+}
+
+v1::Tensor TensorWithoutData(const core::EmbedPlan& plan) {
+  v1::Tensor tensor;
+  tensor.set_data_type(ToDataType(plan.output_type()));
+  tensor.add_shape(plan.batch_size());
+  tensor.add_shape(plan.sequence_length());
+  tensor.add_shape(plan.model().embedding_dim());
+  return tensor;
+}
+
+grpc::ByteBuffer Join(const std::string& header, ReplyBuffer buffer) {
+  auto* const lease = new ReplyBuffer(std::move(buffer));
+  const grpc::Slice slices[] = {
+      grpc::Slice(header),
+      grpc::Slice(
+          lease->bytes().data(), lease->bytes().size(), [](void* held) { delete static_cast<ReplyBuffer*>(held); }, lease)};
+  return {slices, 2};
+}
+
+}  // namespace
+
+absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, const v1::EmbedRequest& request) {
+  auto model = backend.models.Find(request.model(), request.model_version());
+  if (!model.ok()) return model.status();
+  auto input = ToEmbedInput(request);
+  if (!input.ok()) return input.status();
+  return core::EmbedPlan::Create(*std::move(model), *std::move(input), backend.limits);
+}
+
+bool IsLarge(const core::EmbedPlan& plan) {
+  return plan.row_count() > kLargeRows || plan.byte_size() > kLargeReplyBytes;
+}
+
+bool IsLarge(const grpc::ByteBuffer& request) { return request.Length() > kLargeRequestBytes; }
+
+absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan& plan,
+                                         absl::FunctionRef<absl::Status()> interrupted) {
+  auto buffer = backend.buffers->Take(plan.byte_size());
+  if (!buffer.ok()) return buffer.status();
+  const std::int64_t block_rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(kBlockBytes / plan.row_bytes()));
+  for (std::int64_t first = 0; first < plan.row_count(); first += block_rows) {
+    if (absl::Status status = interrupted(); !status.ok()) return status;
+    const std::int64_t rows = std::min(block_rows, plan.row_count() - first);
+    plan.Compose(first, rows,
+                 buffer->bytes().subspan(static_cast<std::size_t>(first) * plan.row_bytes(),
+                                         static_cast<std::size_t>(rows) * plan.row_bytes()));
+  }
+  return buffer;
+}
+
+grpc::ByteBuffer FrameReply(const core::EmbedPlan& plan, ReplyBuffer buffer) {
+  const std::string header =
+      wire::FrameHeader({{ResponseWithoutTensor(plan), v1::EmbedResponse::kEmbeddingsFieldNumber},
+                         {TensorWithoutData(plan), v1::Tensor::kDataFieldNumber}},
+                        plan.byte_size());
+  return Join(header, std::move(buffer));
+}
+
+grpc::ByteBuffer FrameStreamReply(const std::string& request_id, std::int64_t index, const core::EmbedPlan& plan,
+                                  ReplyBuffer buffer) {
+  v1::EmbedStreamResponse item;
+  item.set_request_id(request_id);
+  item.set_index(index);
+  const std::string header =
+      wire::FrameHeader({{item, v1::EmbedStreamResponse::kResponseFieldNumber},
+                         {ResponseWithoutTensor(plan), v1::EmbedResponse::kEmbeddingsFieldNumber},
+                         {TensorWithoutData(plan), v1::Tensor::kDataFieldNumber}},
+                        plan.byte_size());
+  return Join(header, std::move(buffer));
+}
+
+}  // namespace embd::service

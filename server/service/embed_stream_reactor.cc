@@ -1,0 +1,156 @@
+// Hot path: no lock that another request holds for long, no allocation per row, no log line above debug.
+#include "server/service/embed_stream_reactor.h"
+
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "proto/wire/status.h"
+#include "server/core/error.h"
+#include "server/service/call.h"
+#include "server/service/embed_answer.h"
+
+namespace embd::service {
+namespace {
+
+// At most one read, one answer being made and one write are under way at a time: a read starts only when the last request
+// is answered, so answers come in order. Lives until OnDone; gRPC calls that after Finish and all started operations.
+class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  EmbedStreamReactor(Backend* backend, grpc::CallbackServerContext* context)
+      : backend_(*backend), call_("EmbedStream", context) {
+    StartRead(&request_);
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) {
+      std::optional<grpc::Status> end;
+      {
+        const absl::MutexLock lock(&mutex_);
+        reads_done_ = true;
+        end = Advance();
+      }
+      if (end.has_value()) Finish(*end);
+    } else if (IsLarge(request_)) {
+      backend_.workers.Add([this] { Answer(/*on_worker=*/true); });
+    } else {
+      Answer(/*on_worker=*/false);
+    }
+  }
+
+  void OnWriteDone(bool ok) override {
+    std::optional<grpc::Status> end;
+    grpc::ByteBuffer written;  // freed after the lock
+    {
+      const absl::MutexLock lock(&mutex_);
+      writing_ = false;
+      waiting_bytes_ -= waiting_.front().Length();
+      written.Swap(&waiting_.front());
+      waiting_.pop_front();
+      broken_ = broken_ || !ok;
+      end = Advance();
+    }
+    if (end.has_value()) Finish(*end);
+  }
+
+  void OnCancel() override { call_.OnCancelled(); }
+  void OnDone() override { delete this; }
+
+ private:
+  static constexpr std::size_t kMaxWaiting = 64;
+  static constexpr std::size_t kMaxWaitingBytes = std::size_t{16} << 20;
+
+  void Answer(bool on_worker) {
+    call_.Restart();
+    message_.Clear();
+    if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message_); !status.ok()) return Refuse(status);
+    auto plan = PlanEmbed(backend_, message_.request());
+    if (!plan.ok()) return Refuse(plan.status());
+    if (IsLarge(*plan) && !on_worker) {
+      backend_.workers.Add([this, plan = *std::move(plan)] { Compose(plan); });
+    } else {
+      Compose(*plan);
+    }
+  }
+
+  void Compose(const core::EmbedPlan& plan) {
+    auto buffer = ComposeReply(backend_, plan, [this] { return call_.Interrupted(); });
+    if (!buffer.ok()) return Refuse(buffer.status());
+    grpc::ByteBuffer reply = FrameStreamReply(message_.request_id(), index_, plan, *std::move(buffer));
+    call_.Log(message_.request().model(), plan.batch_size(), plan.sequence_length(),
+              static_cast<std::int64_t>(request_.Length()), static_cast<std::int64_t>(reply.Length()), absl::OkStatus());
+    Push(std::move(reply));
+  }
+
+  void Refuse(const absl::Status& status) {
+    v1::EmbedStreamResponse item;
+    item.set_request_id(message_.request_id());
+    item.set_index(index_);
+    *item.mutable_error() = wire::ToRequestStatus(HideInternal(status));
+    call_.Log(message_.request().model(), -1, -1, static_cast<std::int64_t>(request_.Length()), 0, status);
+    Push(Encode(item));
+  }
+
+  void Push(grpc::ByteBuffer reply) {
+    ++index_;
+    request_.Clear();
+    std::optional<grpc::Status> end;
+    {
+      const absl::MutexLock lock(&mutex_);
+      waiting_bytes_ += reply.Length();
+      waiting_.push_back(std::move(reply));
+      idle_ = true;
+      end = Advance();
+    }
+    if (end.has_value()) Finish(*end);
+  }
+
+  // Starts what can be started. Returns how the call ends, once there is nothing left to do: the caller finishes it after
+  // the lock, since this object may be gone then.
+  std::optional<grpc::Status> Advance() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (finished_) return std::nullopt;
+    if (!writing_ && !broken_ && !waiting_.empty()) {
+      writing_ = true;
+      StartWrite(&waiting_.front());
+    }
+    if (idle_ && !broken_ && !reads_done_ && waiting_.size() < kMaxWaiting && waiting_bytes_ < kMaxWaitingBytes) {
+      idle_ = false;
+      StartRead(&request_);
+    }
+    if (writing_ || !(idle_ || reads_done_)) return std::nullopt;
+    if (broken_) {
+      finished_ = true;
+      return call_.Seal(core::Error(absl::StatusCode::kCancelled, "CANCELLED", "the caller has left the stream"));
+    }
+    if (!reads_done_ || !waiting_.empty()) return std::nullopt;
+    finished_ = true;
+    return grpc::Status::OK;
+  }
+
+  Backend& backend_;
+  Call call_;
+  // Used by the one answer that is being made.
+  grpc::ByteBuffer request_;
+  v1::EmbedStreamRequest message_;
+  std::int64_t index_ = 0;
+
+  absl::Mutex mutex_;
+  std::deque<grpc::ByteBuffer> waiting_ ABSL_GUARDED_BY(mutex_);  // the front one is being written
+  std::size_t waiting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool idle_ ABSL_GUARDED_BY(mutex_) = false;  // neither reading nor answering
+  bool reads_done_ ABSL_GUARDED_BY(mutex_) = false;
+  bool broken_ ABSL_GUARDED_BY(mutex_) = false;
+  bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace
+
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* AnswerEmbedStream(Backend* backend,
+                                                                               grpc::CallbackServerContext* context) {
+  return new EmbedStreamReactor(backend, context);
+}
+
+}  // namespace embd::service

@@ -1,0 +1,83 @@
+#ifndef EMBD_SERVER_SERVICE_REPLY_BUFFERS_H_
+#define EMBD_SERVER_SERVICE_REPLY_BUFFERS_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "server/core/tensor/aligned_buffer.h"
+
+namespace embd::service {
+
+class ReplyBuffers;
+
+/// A reply's memory, admitted and on loan from a `ReplyBuffers`. Going out of scope gives it back.
+///
+/// Ownership: movable, not copyable; keeps the pool alive. Thread safety: as a `std::unique_ptr`; may end on any thread.
+class ReplyBuffer {
+ public:
+  ReplyBuffer(ReplyBuffer&&) = default;
+  ReplyBuffer& operator=(ReplyBuffer&&) = delete;
+  ~ReplyBuffer();
+
+  /// Exactly the bytes asked for, not initialised.
+  [[nodiscard]] std::span<std::byte> bytes() { return memory_.bytes().first(size_); }
+
+ private:
+  friend class ReplyBuffers;
+  ReplyBuffer(std::shared_ptr<ReplyBuffers> pool, core::AlignedBuffer memory, std::size_t size)
+      : pool_(std::move(pool)), memory_(std::move(memory)), size_(size) {}
+
+  std::shared_ptr<ReplyBuffers> pool_;
+  core::AlignedBuffer memory_;
+  std::size_t size_;
+};
+
+/// Memory for replies: bounds the bytes in flight and reuses buffers, so that a steady load allocates nothing of a reply's
+/// size. Bytes count from `Take` until gRPC lets the buffer go, so a slow reader counts.
+///
+/// Thread safety: thread-safe.
+class ReplyBuffers : public std::enable_shared_from_this<ReplyBuffers> {
+ public:
+  /// `max_bytes_in_flight` bounds what is on loan; at most `max_idle_bytes` are kept for reuse.
+  [[nodiscard]] static std::shared_ptr<ReplyBuffers> Create(std::int64_t max_bytes_in_flight, std::size_t max_idle_bytes);
+
+  /// Lends `size` bytes.
+  ///
+  /// Errors:
+  ///   RESOURCE_EXHAUSTED  [OVERLOADED] other replies hold too much now, with a retry delay; [RESPONSE_TOO_LARGE] the reply
+  ///                       alone exceeds the bound; [OUT_OF_MEMORY], with a retry delay.
+  [[nodiscard]] absl::StatusOr<ReplyBuffer> Take(std::size_t size);
+
+  [[nodiscard]] std::int64_t bytes_in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
+  /// How often memory had to be asked of the system so far.
+  [[nodiscard]] std::int64_t allocations() const { return allocations_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class ReplyBuffer;
+  ReplyBuffers(std::int64_t max_bytes_in_flight, std::size_t max_idle_bytes)
+      : max_in_flight_(max_bytes_in_flight), max_idle_bytes_(max_idle_bytes) {}
+
+  [[nodiscard]] absl::Status Admit(std::size_t size);
+  [[nodiscard]] core::AlignedBuffer TakeIdle(std::size_t capacity);
+  void Return(core::AlignedBuffer memory, std::size_t size);
+
+  const std::int64_t max_in_flight_;
+  const std::size_t max_idle_bytes_;
+  std::atomic<std::int64_t> in_flight_ = 0;
+  std::atomic<std::int64_t> allocations_ = 0;
+  absl::Mutex mutex_;  // held for a few pointer moves; allocation and freeing happen outside
+  std::map<std::size_t, std::vector<core::AlignedBuffer>> idle_ ABSL_GUARDED_BY(mutex_);  // by capacity
+  std::size_t idle_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace embd::service
+
+#endif  // EMBD_SERVER_SERVICE_REPLY_BUFFERS_H_

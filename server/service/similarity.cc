@@ -1,0 +1,71 @@
+#include "server/service/similarity.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/core/diagnostics/neighbour_similarity.h"
+#include "server/core/error.h"
+
+namespace embd::service {
+namespace {
+
+// The table that is meant; UNSPECIFIED means the position table.
+absl::StatusOr<std::pair<v1::TableKind, const core::Table*>> FindTable(const core::Model& model, v1::TableKind kind) {
+  using Found = std::pair<v1::TableKind, const core::Table*>;
+  switch (kind) {
+    case v1::TABLE_KIND_TOKEN: return Found(kind, &model.token().table);
+    case v1::TABLE_KIND_UNSPECIFIED:
+    case v1::TABLE_KIND_POSITION:
+      if (model.position() != nullptr) return Found(v1::TABLE_KIND_POSITION, &model.position()->table);
+      return core::Error(
+          absl::StatusCode::kFailedPrecondition, "NO_POSITION_TABLE",
+          absl::StrCat("model ", core::Quote(model.name()), " has no position table; its position encoding is ",
+                       core::PositionEncodingName(model.position_encoding()), "; its token table can be asked for"));
+    case v1::TABLE_KIND_TOKEN_TYPE:
+    case v1::TABLE_KIND_OUTPUT:
+      return core::Error(
+          absl::StatusCode::kFailedPrecondition, "NO_SUCH_TABLE",
+          absl::StrCat("model ", core::Quote(model.name()), " has no table of kind ", v1::TableKind_Name(kind)));
+    default:
+      return core::InvalidArgument(
+          "UNKNOWN_ENUM_VALUE",
+          absl::StrCat("table = ", static_cast<int>(kind), " is no value of its enum; allowed are TOKEN, POSITION"));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<v1::NeighbourSimilarityResponse> AnswerNeighbourSimilarity(
+    const core::ModelRegistry& models, const v1::NeighbourSimilarityRequest& request,
+    absl::FunctionRef<absl::Status()> interrupted) {
+  const auto model = models.Find(request.model(), request.model_version());
+  if (!model.ok()) return model.status();
+  const auto table = FindTable(**model, request.table());
+  if (!table.ok()) return table.status();
+  const auto& [kind, rows] = *table;
+  absl::Status interruption;
+  const auto curve = core::NeighbourSimilarity(
+      *rows, {.max_offset = request.max_offset(), .first_row = request.first_row(), .row_count = request.row_count()},
+      [&interruption, &interrupted] { return !(interruption = interrupted()).ok(); });
+  if (!interruption.ok()) return interruption;
+  if (!curve.ok()) return curve.status();
+
+  v1::NeighbourSimilarityResponse response;
+  response.set_model((*model)->name());
+  response.set_model_version((*model)->version());
+  response.set_table(kind);
+  response.set_rows(curve->rows);
+  response.mutable_mean_cosine()->Assign(curve->mean.begin(), curve->mean.end());
+  response.mutable_min_cosine()->Assign(curve->min.begin(), curve->min.end());
+  response.mutable_max_cosine()->Assign(curve->max.begin(), curve->max.end());
+  response.set_zero_rows(curve->zero_rows);
+  response.set_monotone_steps(curve->monotone_steps);
+  if (kind == v1::TABLE_KIND_POSITION && (*model)->sinusoidal_base().has_value()) {
+    const auto exact = core::SinusoidalClosedForm(rows->dim(), *(*model)->sinusoidal_base(),
+                                                  static_cast<std::int64_t>(curve->mean.size()));
+    response.mutable_closed_form()->Assign(exact.begin(), exact.end());
+  }
+  return response;
+}
+
+}  // namespace embd::service

@@ -1,0 +1,118 @@
+#include "server/core/position/sinusoidal.h"
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/table_builder.h"
+
+namespace embd::core {
+namespace {
+
+using ::embd::testing::FloatsOf;
+using ::embd::testing::ReasonIs;
+using ::embd::testing::StatusIs;
+using ::testing::FloatNear;
+using ::testing::Pointwise;
+
+std::vector<float> RowOf(const Table& table, std::int64_t row) {
+  const std::vector<float> all = FloatsOf(table);
+  return {all.begin() + row * table.dim(), all.begin() + (row + 1) * table.dim()};
+}
+
+TEST(SinusoidalTable, RowsOfWidthEight) {
+  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(4, 8, 10000));
+
+  EXPECT_THAT(RowOf(table, 0), ::testing::ElementsAre(0, 1, 0, 1, 0, 1, 0, 1));
+  EXPECT_THAT(RowOf(table, 1),
+              Pointwise(FloatNear(1e-6f),
+                        std::vector<float>{0.841471f, 0.540302f, 0.099833f, 0.995004f, 0.01f, 0.99995f, 0.001f, 1.0f}));
+  EXPECT_THAT(RowOf(table, 3),
+              Pointwise(FloatNear(1e-6f), std::vector<float>{0.141120f, -0.989992f, 0.295520f, 0.955336f, 0.029996f,
+                                                             0.999550f, 0.003000f, 0.999996f}));
+}
+
+TEST(SinusoidalTable, OutputShape) {
+  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(64, 16, 10000));
+
+  EXPECT_EQ(table.rows(), 64);
+  EXPECT_EQ(table.dim(), 16);
+  EXPECT_EQ(table.element_type(), ElementType::kFloat32);
+}
+
+TEST(SinusoidalTable, SinCosFormula) {
+  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(16, 8, 10000));
+
+  for (std::int64_t p = 0; p < 16; ++p) {
+    const std::vector<float> row = RowOf(table, p);
+    for (std::size_t i = 0; i < 4; ++i) {
+      const double angle = static_cast<double>(p) / std::pow(10000.0, static_cast<double>(2 * i) / 8);
+      EXPECT_NEAR(row[2 * i], std::sin(angle), 1e-7) << p << ' ' << i;
+      EXPECT_NEAR(row[2 * i + 1], std::cos(angle), 1e-7) << p << ' ' << i;
+    }
+  }
+}
+
+TEST(SinusoidalTable, DeterministicAcrossConstructions) {
+  ASSERT_OK_AND_ASSIGN(const Table first, SinusoidalTable(32, 16, 10000));
+  ASSERT_OK_AND_ASSIGN(const Table second, SinusoidalTable(32, 16, 10000));
+
+  EXPECT_EQ(FloatsOf(first), FloatsOf(second));
+}
+
+// The golden values are correctly rounded doubles; a float32 that is rounded once from a double within a few ulp of
+// them differs only where the exact value lies within 1e-14 of the middle between two floats, which none of these does.
+TEST(SinusoidalTable, EqualsTheGoldenRowsBitForBit) {
+  std::ifstream file(EMBD_SOURCE_DIR "/tests/golden/sinusoidal.txt");
+  int rows = 0;
+  for (std::string line; std::getline(file, line); ++rows) {
+    std::istringstream fields(line);
+    std::int64_t dim = 0;
+    std::int64_t row = 0;
+    double base = 0;
+    fields >> dim >> base >> row;
+    std::vector<float> golden;
+    for (double value = 0; fields >> value;) golden.push_back(static_cast<float>(value));
+    SCOPED_TRACE(line.substr(0, 20));
+
+    ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(row + 1, dim, base));
+
+    EXPECT_EQ(RowOf(table, row), golden);
+  }
+  EXPECT_EQ(rows, 7);
+}
+
+TEST(SinusoidalTable, RefusesInTheOrderOfTheArguments) {
+  const auto refusal = [](std::int64_t rows, std::int64_t dim, double base) {
+    return std::string(SinusoidalTable(rows, dim, base).status().message());
+  };
+
+  EXPECT_EQ(refusal(0, 0, 0), "max_context_length must be >= 1, got 0");
+  EXPECT_EQ(refusal(-3, 5, 0), "max_context_length must be >= 1, got -3");
+  EXPECT_EQ(refusal(8, 0, 0), "embedding_dim must be >= 1, got 0");
+  EXPECT_EQ(refusal(8, -1, 0), "embedding_dim must be >= 1, got -1");
+  EXPECT_EQ(refusal(8, 5, 0), "embedding_dim must be even for sinusoidal, got 5");
+  EXPECT_EQ(refusal(8, 4, 0), "base must be finite and > 0, got 0");
+}
+
+TEST(SinusoidalTable, RefusesBasesThatGiveNoAngles) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double base : {0.0, -1.0, infinity, -infinity, std::numeric_limits<double>::quiet_NaN(), 1e-320}) {
+    SCOPED_TRACE(base);
+    EXPECT_THAT(SinusoidalTable(1000, 512, base), StatusIs(absl::StatusCode::kInvalidArgument, ::testing::_));
+    EXPECT_THAT(SinusoidalTable(1000, 512, base), ReasonIs("INVALID_TABLE"));
+  }
+}
+
+TEST(SinusoidalTable, RefusesWhatDoesNotFit) {
+  EXPECT_THAT(SinusoidalTable(1ll << 40, 1ll << 40, 10000), ReasonIs("INVALID_TABLE"));
+  EXPECT_THAT(SinusoidalTable(1ll << 40, 1ll << 18, 10000), ReasonIs("OUT_OF_MEMORY"));
+}
+
+}  // namespace
+}  // namespace embd::core
