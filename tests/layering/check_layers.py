@@ -46,6 +46,7 @@ LAYERS = {
     "server/main.cc": "main",
     "proto/wire": "wire",
     "client/include/embd": "client",
+    "client/fake": "client sources",
     "client/src": "client sources",
     "client/cli": "cli",
     "embd/v1": "protos",

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -88,6 +89,25 @@ class ServerProcess:
 
     def is_running(self):
         return self._process.poll() is None
+
+    def send_signal(self, number):
+        self._process.send_signal(number)
+
+    def await_refusing(self):
+        """Returns once no new connection is accepted any more."""
+        host, _, port = self.address.rpartition(":")
+        end = time.monotonic() + STOP_SECONDS
+        while time.monotonic() < end:
+            try:
+                socket.create_connection((host, int(port)), timeout=STOP_SECONDS).close()
+            except OSError:
+                return
+            time.sleep(0.02)
+        raise RuntimeError("embd still accepts connections")
+
+    def await_end(self):
+        """The exit code, once the process has ended by itself."""
+        return self._process.wait(timeout=STOP_SECONDS)
 
     def log(self):
         """What the server has written so far."""
