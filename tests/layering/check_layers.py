@@ -137,6 +137,8 @@ def check_file(root, path):
     found = []
     text = path.read_text(encoding="utf-8", errors="replace")
     for number, bracket, header in includes_of(text):
+        if bracket == '"' and "/" not in header and (path.parent / header).is_file():
+            continue  # a neighbour in the same folder, and so in the same layer
         if not bracket:
             why = f"includes {header}: a macro, where a file name can be checked"
         else:
