@@ -1,12 +1,13 @@
 """Limits of both sides: every configured limit bites, and a stock client's own limit does not hurt the server."""
 
+import time
 import unittest
 
 import grpc
 
-from support.calls import Client, refusal_of
+from support.calls import Client, Refusal, refusal_of
 from support.server_process import ServerProcess
-from support.stubs import diagnostics_pb2, diagnostics_pb2_grpc
+from support.stubs import diagnostics_pb2, diagnostics_pb2_grpc, embedding_pb2
 
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
@@ -14,6 +15,8 @@ SMALL = """
 server:
   limits: { max_request_bytes: 4KiB, max_response_bytes: 64KiB, max_batch_size: 8, max_sequence_length: 100 }
 """
+IN_FLIGHT = "server: { limits: { max_bytes_in_flight: 8MiB } }"
+WAIT_SECONDS = 60
 
 
 def fields(batch_size, sequence_length, **more):
@@ -85,6 +88,45 @@ class ConfiguredLimitsTest(unittest.TestCase):
 
         self.assertEqual((refusal.code, refusal.reason), (INVALID, "INVALID_SHAPE"))
         self.assertIn("sequence_length", refusal.text)
+
+
+class BytesInFlightTest(unittest.TestCase):
+    """A caller that does not read holds bytes; others are told to come again until it leaves."""
+
+    def test_slow_reader_counts_until_it_leaves(self):
+        held = embedding_pb2.EmbedStreamRequest(request=embedding_pb2.EmbedRequest(**fields(128, 128)))  # 4 MiB
+        with ServerProcess(config=IN_FLIGHT) as server, Client(server.address) as client:
+            stream = client.embedding.EmbedStream((held for _ in range(50)), timeout=WAIT_SECONDS)
+            next(stream)
+
+            refusal = self.await_refusal(client)
+            self.assertEqual((refusal.code, refusal.reason), (EXHAUSTED, "OVERLOADED"))
+            self.assertGreater(refusal.retry_info.retry_delay.ToMilliseconds(), 0)
+            self.assertNotEqual(refusal.trailers.get("grpc-retry-pushback-ms"), "-1")
+
+            stream.cancel()
+            self.await_success(client)
+
+    def await_refusal(self, client):
+        end = time.monotonic() + WAIT_SECONDS
+        while time.monotonic() < end:
+            try:
+                client.call(**fields(192, 128))  # 6 MiB: does not fit beside 4 MiB of 8
+            except grpc.RpcError as error:
+                return Refusal(error)
+            time.sleep(0.05)
+        raise AssertionError("the server took every call although a caller does not read")
+
+    def await_success(self, client):
+        end = time.monotonic() + WAIT_SECONDS
+        while time.monotonic() < end:
+            try:
+                client.call(**fields(192, 128))
+            except grpc.RpcError:
+                time.sleep(0.05)
+                continue
+            return
+        raise AssertionError("the bytes of a caller that left were not given back")
 
 
 if __name__ == "__main__":
