@@ -10,7 +10,6 @@ from support.server_process import ServerProcess
 from support.stubs import diagnostics_pb2, diagnostics_pb2_grpc, embedding_pb2
 
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
-INVALID = grpc.StatusCode.INVALID_ARGUMENT
 SMALL = """
 server:
   limits: { max_request_bytes: 4KiB, max_response_bytes: 64KiB, max_batch_size: 8, max_sequence_length: 100 }
@@ -63,31 +62,39 @@ class ConfiguredLimitsTest(unittest.TestCase):
 
         self.assertEqual(len(reply.embeddings.data), 65536)
 
-    def test_reply_above_the_limit_never_fits(self):
-        refusal = refusal_of(self.client.call, **fields(8, 33))
-
-        self.assertEqual((refusal.code, refusal.reason), (EXHAUSTED, "RESPONSE_TOO_LARGE"))
-        self.assertIn("65536", refusal.text)
+    def assert_never_fits(self, refusal, reason, *parts):
+        self.assertEqual((refusal.code, refusal.reason), (EXHAUSTED, reason), refusal.text)
+        for part in parts:
+            self.assertIn(part, refusal.text)
         self.assertEqual(refusal.trailers.get("grpc-retry-pushback-ms"), "-1")
         self.assertIsNone(refusal.retry_info)
+        self.client.call(**fields(1, 1))
 
-    def test_request_above_the_limit_never_fits(self):
-        refusal = refusal_of(self.client.call, **fields(1, 1, model="m" * 5000))
+    def test_reply_above_the_limit(self):
+        refusal = refusal_of(self.client.call, **fields(8, 33))
+
+        self.assert_never_fits(refusal, "RESPONSE_TOO_LARGE", "65536", str(8 * 33 * 64 * 4))
+
+    def test_request_above_the_limit(self):
+        refusal = refusal_of(self.client.call, **fields(1, 1, model="m" * 4096))
+
+        self.assert_never_fits(refusal, "REQUEST_TOO_LARGE", "4096")
+
+    def test_request_far_above_the_limit(self):
+        refusal = refusal_of(self.client.call, **fields(1, 1, model="m" * 10_000_000))
 
         self.assertEqual(refusal.code, EXHAUSTED)
         self.client.call(**fields(1, 1))
 
-    def test_batch_above_the_limit_is_refused(self):
+    def test_batch_above_the_limit(self):
         refusal = refusal_of(self.client.call, **fields(9, 1))
 
-        self.assertEqual((refusal.code, refusal.reason), (INVALID, "INVALID_SHAPE"))
-        self.assertIn("batch_size", refusal.text)
+        self.assert_never_fits(refusal, "REQUEST_TOO_LARGE", "batch_size 9", "8")
 
-    def test_sequence_above_the_limit_is_refused(self):
+    def test_sequence_above_the_limit(self):
         refusal = refusal_of(self.client.call, **fields(1, 101))
 
-        self.assertEqual((refusal.code, refusal.reason), (INVALID, "INVALID_SHAPE"))
-        self.assertIn("sequence_length", refusal.text)
+        self.assert_never_fits(refusal, "REQUEST_TOO_LARGE", "sequence_length 101", "100")
 
 
 class BytesInFlightTest(unittest.TestCase):
