@@ -78,9 +78,9 @@ std::span<const absl::string_view> KeysOf(Section section) { return kSections[st
 std::string UnknownKeyMessage(Section section, absl::string_view key) {
   const std::span<const Key> allowed = KeysOf(section);
   const Key nearest = NearestKey(allowed, key);
-  return absl::StrCat(
-      "unknown key ", Quote(key), nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?"),
-      allowed.empty() ? "; no key is allowed here" : absl::StrCat("; allowed: ", absl::StrJoin(allowed, ", ")));
+  const std::string hint = nearest.empty() ? ";" : absl::StrCat("; did you mean ", nearest, "?");
+  const std::string list = allowed.empty() ? "no key is allowed here" : "allowed: " + absl::StrJoin(allowed, ", ");
+  return absl::StrCat("unknown key ", Quote(key), hint, " ", list);
 }
 
 }  // namespace embd::config

@@ -38,6 +38,8 @@ std::optional<std::uint64_t> ParseUnsigned(absl::string_view text) {
 }
 
 std::optional<double> ParseNumber(absl::string_view text) {
+  // from_chars alone would take hexadecimal numbers, nan and inf.
+  if (text.find_first_not_of("0123456789+-.eE") != absl::string_view::npos) return std::nullopt;
   if (absl::ConsumePrefix(&text, "+") && absl::StartsWith(text, "-")) return std::nullopt;
   double value = 0.0;
   const auto result = absl::from_chars(text.data(), text.data() + text.size(), value);

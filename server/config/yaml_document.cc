@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "server/config/config_error.h"
 #include "server/config/text_fault.h"
@@ -28,6 +29,19 @@ struct Refused {
   int line;
   std::string message;
 };
+
+/// The parser's reasons may end in any single byte of the text.
+std::string Printable(absl::string_view reason) {
+  std::string printable;
+  for (const char c : reason) {
+    if (absl::ascii_isprint(static_cast<unsigned char>(c))) {
+      printable += c;
+    } else {
+      absl::StrAppend(&printable, "\\x", absl::Hex(static_cast<unsigned char>(c), absl::kZeroPad2));
+    }
+  }
+  return printable;
+}
 
 int LineOf(const YAML::Mark& mark) { return mark.line + 1; }
 
@@ -161,8 +175,8 @@ absl::StatusOr<NodePtr> ParseDocument(absl::string_view text, const std::string&
   } catch (const Refused& refused) {
     return InvalidConfig(absl::StrCat(file_name, ":", refused.line, ": ", refused.message));
   } catch (const YAML::Exception& error) {
-    return InvalidConfig(
-        absl::StrCat(file_name, ":", LineOf(error.mark), ":", error.mark.column + 1, ": bad YAML: ", error.msg));
+    return InvalidConfig(absl::StrCat(file_name, ":", LineOf(error.mark), ":", error.mark.column + 1,
+                                      ": bad YAML: ", Printable(error.msg)));
   } catch (const std::exception& error) {
     return InvalidConfig(absl::StrCat(file_name, ": cannot be parsed: ", error.what()));
   }
