@@ -1,4 +1,7 @@
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <utility>
 

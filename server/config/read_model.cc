@@ -1,7 +1,5 @@
 #include "server/config/read_model.h"
 
-#include <filesystem>
-
 #include "absl/strings/str_cat.h"
 #include "server/config/names.h"
 #include "server/config/read_position.h"

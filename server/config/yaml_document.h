@@ -1,6 +1,7 @@
 #ifndef EMBD_SERVER_CONFIG_YAML_DOCUMENT_H_
 #define EMBD_SERVER_CONFIG_YAML_DOCUMENT_H_
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,5 +1,6 @@
 #include "server/config/load.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
