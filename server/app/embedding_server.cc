@@ -35,16 +35,16 @@ std::int64_t MaxBytesInFlight(const config::Limits& limits) {
 std::unique_ptr<service::Backend> MakeBackend(const config::Limits& limits) {
   const std::int64_t max_bytes_in_flight = MaxBytesInFlight(limits);
   const auto max_idle_bytes = static_cast<std::size_t>(std::min(max_bytes_in_flight, kMaxIdleReplyBytes));
-  return std::unique_ptr<service::Backend>(
-      new service::Backend{.limits = {.max_batch_size = limits.max_batch_size,
-                                      .max_sequence_length = limits.max_sequence_length,
-                                      .max_response_bytes = limits.max_response_bytes},
-                           .max_request_bytes = limits.max_request_bytes,
-                           .max_bytes_in_flight = max_bytes_in_flight,
-                           .version = kVersion,
-                           .build = kBuild,
-                           .buffers = service::ReplyBuffers::Create(max_bytes_in_flight, max_idle_bytes),
-                           .workers{static_cast<int>(std::max(2u, std::thread::hardware_concurrency()))}});
+  return std::unique_ptr<service::Backend>(new service::Backend{
+      .limits = {.max_batch_size = limits.max_batch_size,
+                 .max_sequence_length = limits.max_sequence_length,
+                 .max_response_bytes = limits.max_response_bytes},
+      .max_request_bytes = limits.max_request_bytes,
+      .max_bytes_in_flight = max_bytes_in_flight,
+      .version = kVersion,
+      .build = kBuild,
+      .buffers = service::ReplyBuffers::Create(max_bytes_in_flight, max_idle_bytes),
+      .workers = service::WorkerPool(static_cast<int>(std::max(2u, std::thread::hardware_concurrency())))});
 }
 
 absl::Status LoadModels(const config::ServerConfig& config, core::ModelRegistry* models) {
