@@ -1,6 +1,7 @@
 #ifndef EMBD_SERVER_CONFIG_LOAD_H_
 #define EMBD_SERVER_CONFIG_LOAD_H_
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,25 +18,40 @@ namespace embd::config {
 [[nodiscard]] std::vector<ModelConfig> DemoModels();
 
 /// Reads a YAML (or JSON) text over `base`: a key that is there replaces the value in `base`; `models` replaces all
-/// models.
+/// models. An empty text changes nothing. docs/configuration.md describes the keys.
 ///
-/// Strict: an unknown key, a repeated key, a wrong type or a value out of range is refused. `file_name` stands in
-/// messages, as in `embd.yaml:7: models[0].token.seeded.std: must be a finite number >= 0, got "x"`. Relative paths of
-/// tables are taken relative to the file's folder.
+/// Strict: an unknown key, a repeated key, a wrong type or a value out of range is refused. `file_name` begins every
+/// message, as in `embd.yaml:7: models[0].token.seeded.std: must be a finite number >= 0, got "x"`. Relative paths of
+/// tables are taken relative to the file's folder; `ready_file` and `unix:` addresses are left as they are, for the
+/// working directory.
 ///
+/// Cost: linear in the text, which is at most 16 MiB long.
 /// Errors:
 ///   INVALID_ARGUMENT  [INVALID_CONFIG] with file, line, key path, what is allowed and what was found.
 [[nodiscard]] absl::StatusOr<ServerConfig> ParseYaml(absl::string_view text, const std::string& file_name,
                                                      ServerConfig base = {});
 
-/// Command-line flags as given; unset means not given.
+/// A setting that has a flag and an environment variable.
+struct Setting {
+  const char* flag;
+  const char* variable;
+};
+inline constexpr Setting kConfigSetting = {"--config", "EMBD_CONFIG"};
+inline constexpr Setting kModelSetting = {"--model", "EMBD_MODEL"};
+inline constexpr Setting kListenSetting = {"--listen", "EMBD_LISTEN"};
+inline constexpr Setting kReadyFileSetting = {"--ready-file", "EMBD_READY_FILE"};
+inline constexpr Setting kLogLevelSetting = {"--log-level", "EMBD_LOG_LEVEL"};
+inline constexpr std::array kSettings = {kConfigSetting, kModelSetting, kListenSetting, kReadyFileSetting,
+                                         kLogLevelSetting};
+
+/// Command-line flags as given; unset, or without items, means not given.
 struct Flags {
   std::optional<std::string> config;
-  std::vector<std::string> models;  ///< NAME=PATH
+  std::vector<std::string> models;  ///< NAME=PATH each
   std::vector<std::string> listen;
-  std::optional<std::string> ready_file;
+  std::optional<std::string> ready_file;  ///< "": none, whatever the variable and the file say
   std::optional<std::string> log_level;
-  bool check_config = false;
+  bool check_config = false;  ///< for the caller; `Load` checks everything in any case
 };
 
 /// Looks up an environment variable; unset gives nothing.
@@ -43,9 +59,9 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 
 /// Joins flags, EMBD_… variables, the file and the defaults, in this order of weight, into one checked configuration.
 ///
-/// Variables: EMBD_CONFIG, EMBD_MODEL and EMBD_LISTEN (lists, split on commas), EMBD_READY_FILE, EMBD_LOG_LEVEL. Models
-/// of
-/// --model join those of the file; a name twice is refused. Without any model the demo models stand in.
+/// An empty variable counts as unset. EMBD_MODEL and EMBD_LISTEN are lists split on commas. Models of --model (or,
+/// without it, of EMBD_MODEL) join those of the file, with paths as given; a name twice is refused. Without any model
+/// the demo models stand in. No table is opened.
 ///
 /// Errors:
 ///   INVALID_ARGUMENT  [INVALID_CONFIG] the flag, variable or key path, what is allowed and what was found.

@@ -86,11 +86,15 @@ struct ModelConfig {
   friend bool operator==(const ModelConfig&, const ModelConfig&) = default;
 };
 
-/// What a request may ask for.
+/// The largest values of two limits: a message's length and gRPC's own limits are ints of 32 bits, and what frames the
+/// payload needs room beside it.
+inline constexpr std::int64_t kLargestMaxRequestBytes = std::int64_t{1} << 30;
+inline constexpr std::int64_t kLargestMaxResponseBytes = (std::int64_t{1} << 31) - 1 - (std::int64_t{1} << 20);
+
+/// What a request may ask for. Every limit is at least 1.
 struct Limits {
-  std::int64_t max_request_bytes = std::int64_t{64} << 20;
-  std::int64_t max_response_bytes = std::int64_t{1}
-                                    << 30;  ///< at most 2^31 - 1 less a MiB: gRPC's length is 32 bits wide
+  std::int64_t max_request_bytes = std::int64_t{64} << 20;  ///< at most kLargestMaxRequestBytes
+  std::int64_t max_response_bytes = std::int64_t{1} << 30;  ///< at most kLargestMaxResponseBytes
   std::int64_t max_batch_size = 4096;
   std::int64_t max_sequence_length = 1048576;
   /// Unset: 4 GiB, or a quarter of the memory this process may use where that is less.
@@ -103,7 +107,7 @@ struct Limits {
 struct ServerConfig {
   std::vector<std::string> listen = {"127.0.0.1:8001"};  ///< HOST:PORT (port 0: a free one), [IPV6]:PORT or unix:PATH
   Limits limits;
-  double drain_seconds = 30.0;      ///< how long SIGTERM waits for calls in flight
+  double drain_seconds = 30.0;      ///< how long SIGTERM waits for calls in flight; 0 to 86400
   std::string ready_file;           ///< written once the server serves; empty: none
   std::string log_level = "info";   ///< trace, debug, info, warn, error, off
   std::vector<ModelConfig> models;  ///< never empty after loading: the demo models stand in

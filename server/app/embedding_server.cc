@@ -1,0 +1,159 @@
+#include "server/app/embedding_server.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "grpcpp/ext/proto_server_reflection_plugin.h"
+#include "grpcpp/health_check_service_interface.h"
+#include "server/app/memory_limit.h"
+#include "server/app/model_builder.h"
+#include "server/app/version.h"
+#include "server/core/error.h"
+#include "server/observability/log.h"
+#include "server/service/backend.h"
+#include "server/service/diagnostics_service.h"
+#include "server/service/embedding_service.h"
+
+namespace embd::app {
+namespace {
+
+constexpr std::int64_t kMaxIdleReplyBytes = std::int64_t{512} << 20;
+constexpr int kKeepaliveTimeMs = 20'000;  // finds readers that have gone while a reply is pinned for them
+constexpr int kKeepaliveTimeoutMs = 10'000;
+
+std::int64_t MaxBytesInFlight(const config::Limits& limits) {
+  constexpr std::int64_t kDefault = std::int64_t{4} << 30;
+  return limits.max_bytes_in_flight.value_or(std::min(kDefault, MemoryLimit() / 4));
+}
+
+std::unique_ptr<service::Backend> MakeBackend(const config::Limits& limits) {
+  const std::int64_t max_bytes_in_flight = MaxBytesInFlight(limits);
+  const auto max_idle_bytes = static_cast<std::size_t>(std::min(max_bytes_in_flight, kMaxIdleReplyBytes));
+  return std::unique_ptr<service::Backend>(new service::Backend{
+      .limits = {.max_batch_size = limits.max_batch_size,
+                 .max_sequence_length = limits.max_sequence_length,
+                 .max_response_bytes = limits.max_response_bytes},
+      .max_request_bytes = limits.max_request_bytes,
+      .max_bytes_in_flight = max_bytes_in_flight,
+      .version = kVersion,
+      .build = kBuild,
+      .buffers = service::ReplyBuffers::Create(max_bytes_in_flight, max_idle_bytes),
+      .workers = service::WorkerPool(static_cast<int>(std::max(2u, std::thread::hardware_concurrency())))});
+}
+
+absl::Status LoadModels(const config::ServerConfig& config, core::ModelRegistry* models) {
+  for (const config::ModelConfig& model_config : config.models) {
+    const auto started = std::chrono::steady_clock::now();
+    auto built = BuildModel(model_config);
+    if (!built.ok()) return built.status();
+    for (const std::string& warning : built->warnings) {
+      observability::LogWarning(absl::StrCat("model ", core::Quote(model_config.name), ": ", warning));
+    }
+    const core::Model& model = *built->model;
+    const auto elapsed = std::chrono::steady_clock::now() - started;
+    observability::LogInfo(absl::StrCat(
+        "loaded model ", core::Quote(model.name()), ": ", model.vocab_size(), " x ", model.embedding_dim(), " ",
+        core::ElementTypeName(model.token().table.element_type()), ", position ",
+        core::PositionEncodingName(model.position_encoding()), ", checksum ", model.checksum().substr(0, 12), ", ",
+        std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count(), " ms"));
+    models->Put(std::move(built->model));
+  }
+  return absl::OkStatus();
+}
+
+class Server final : public EmbeddingServer {
+ public:
+  explicit Server(std::unique_ptr<service::Backend> backend)
+      : backend_(std::move(backend)), embedding_service_(backend_.get()), diagnostics_service_(backend_.get()) {}
+
+  ~Server() override { Shutdown(absl::ZeroDuration()); }
+
+  absl::Status Listen(const std::vector<std::string>& addresses) {
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    grpc::ServerBuilder builder;
+    // Requests up to twice the limit reach us and are refused with our own words; longer ones by gRPC, with its own.
+    builder.SetMaxReceiveMessageSize(static_cast<int>(
+        std::min<std::int64_t>(2 * backend_->max_request_bytes + (1 << 20), std::numeric_limits<int>::max())));
+    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a second server on the port must fail, not share it
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
+    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+    builder.RegisterService(&embedding_service_);
+    builder.RegisterService(&diagnostics_service_);
+    std::vector<int> ports(addresses.size(), 0);
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      builder.AddListeningPort(addresses[i], grpc::InsecureServerCredentials(), &ports[i]);
+    }
+    server_ = builder.BuildAndStart();
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      if (server_ == nullptr || ports[i] == 0) {
+        return core::Error(absl::StatusCode::kFailedPrecondition, "CANNOT_LISTEN",
+                           absl::StrCat("cannot listen on ", core::Quote(addresses[ports[i] == 0 ? i : 0]),
+                                        "; is it in use, or not this machine's?"));
+      }
+      addresses_.push_back(BoundAddress(addresses[i], ports[i]));
+    }
+    SetServing(true);
+    return absl::OkStatus();
+  }
+
+  const std::vector<std::string>& addresses() const override { return addresses_; }
+
+  int port() const override { return port_; }
+
+  std::shared_ptr<grpc::Channel> InProcessChannel(const grpc::ChannelArguments& arguments) override {
+    return server_->InProcessChannel(arguments);
+  }
+
+  void Shutdown(absl::Duration grace) override {
+    if (server_ == nullptr) return;
+    SetServing(false);
+    server_->Shutdown(absl::ToChronoTime(absl::Now() + grace));
+  }
+
+  void Wait() override {
+    if (server_ != nullptr) server_->Wait();
+  }
+
+ private:
+  std::string BoundAddress(const std::string& address, int port) {
+    if (absl::StartsWith(address, "unix:")) return address;
+    if (port_ == 0) port_ = port;
+    return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
+  }
+
+  void SetServing(bool serving) {
+    grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
+    if (!serving) return health.SetServingStatus(false);  // every name, and for good
+    health.SetServingStatus("", true);
+    health.SetServingStatus(v1::EmbeddingService::service_full_name(), true);
+    health.SetServingStatus(v1::DiagnosticsService::service_full_name(), true);
+    for (const auto& model : backend_->models.All()) health.SetServingStatus(model->name(), true);
+  }
+
+  // The services use the backend and gRPC's server uses them, so they go in this order.
+  const std::unique_ptr<service::Backend> backend_;
+  service::EmbeddingService embedding_service_;
+  service::DiagnosticsService diagnostics_service_;
+  std::unique_ptr<grpc::Server> server_;
+  std::vector<std::string> addresses_;
+  int port_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<EmbeddingServer>> EmbeddingServer::Start(const config::ServerConfig& config) {
+  auto backend = MakeBackend(config.limits);
+  if (absl::Status status = LoadModels(config, &backend->models); !status.ok()) return status;
+  auto server = std::make_unique<Server>(std::move(backend));
+  if (absl::Status status = server->Listen(config.listen); !status.ok()) return status;
+  return server;
+}
+
+}  // namespace embd::app

@@ -1,0 +1,126 @@
+#include "server/app/model_builder.h"
+
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "server/core/error.h"
+#include "server/core/position/sinusoidal.h"
+#include "server/core/table/seeded_table.h"
+#include "server/formats/load_table.h"
+
+namespace embd::app {
+namespace {
+
+template <typename... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+template <typename... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
+
+std::string SeededSource(const config::SeededRows& rows) {
+  return absl::StrCat("seeded: normal(mean ", rows.mean, ", std ", rows.std, "), seed ", rows.seed);
+}
+
+absl::StatusOr<core::ModelTable> Seeded(std::int64_t rows, std::int64_t dim, const config::SeededRows& how,
+                                        core::SeedStream stream) {
+  auto table = core::SeededTable(rows, dim, how.mean, how.std, how.seed, stream);
+  if (!table.ok()) return table.status();
+  return core::ModelTable::Of(*std::move(table), SeededSource(how), /*trainable=*/true);
+}
+
+// Collects the parts of one model.
+class Builder {
+ public:
+  explicit Builder(const config::ModelConfig& config) : config_(config) {}
+
+  absl::StatusOr<BuiltModel> Build() {
+    auto token = Token();
+    if (!token.ok()) return token.status();
+    core::ModelParts parts{.name = config_.name, .version = config_.version, .token = *std::move(token)};
+    parts.vocabulary = std::move(vocabulary_);
+    if (absl::Status status = AddPositions(&parts); !status.ok()) return status;
+    auto model = core::Model::Create(std::move(parts));
+    if (!model.ok()) return model.status();
+    return BuiltModel{*std::move(model), std::move(warnings_)};
+  }
+
+ private:
+  absl::StatusOr<core::ModelTable> Token() {
+    return std::visit(Overloaded{[this](const config::TableFile& file) { return FromFile(file, &vocabulary_); },
+                                 [](const config::SeededTokens& seeded) {
+                                   return Seeded(seeded.vocab_size, seeded.embedding_dim, seeded.rows,
+                                                 core::SeedStream::kToken);
+                                 }},
+                      config_.token);
+  }
+
+  // Words of the file go to `vocabulary`, where that is wanted.
+  absl::StatusOr<core::ModelTable> FromFile(const config::TableFile& file,
+                                            std::optional<core::Vocabulary>* vocabulary) {
+    auto loaded = formats::LoadTable({.path = file.path, .tensor = file.tensor, .vocabulary = file.vocabulary});
+    if (!loaded.ok()) return loaded.status();
+    warnings_.insert(warnings_.end(), loaded->warnings.begin(), loaded->warnings.end());
+    if (vocabulary != nullptr) *vocabulary = std::move(loaded->vocabulary);
+    return core::ModelTable::Of(std::move(loaded->table), file.path, /*trainable=*/true);
+  }
+
+  absl::Status AddPositions(core::ModelParts* parts) {
+    return std::visit(
+        Overloaded{[](const config::NoPositions&) { return absl::OkStatus(); },
+                   [&](const config::LearnedPositions& learned) { return AddLearned(learned, parts); },
+                   [&](const config::SinusoidalPositions& computed) { return AddSinusoidal(computed, parts); },
+                   [&](const config::RotaryPositions& rotary) {
+                     parts->position_encoding = core::PositionEncoding::kRotary;
+                     parts->rotary = {.head_dim = rotary.head_dim.value_or(parts->token.table.dim()),
+                                      .theta = rotary.theta,
+                                      .interleaved = rotary.interleaved};
+                     return absl::OkStatus();
+                   }},
+        config_.position);
+  }
+
+  absl::Status AddLearned(const config::LearnedPositions& learned, core::ModelParts* parts) {
+    auto table = std::visit(Overloaded{[this](const config::TableFile& file) { return FromFile(file, nullptr); },
+                                       [&](const config::SeededPositions& seeded) {
+                                         return Seeded(seeded.max_context_length, parts->token.table.dim(), seeded.rows,
+                                                       core::SeedStream::kPosition);
+                                       }},
+                            learned.source);
+    if (!table.ok()) return table.status();
+    parts->position_encoding = core::PositionEncoding::kLearned;
+    parts->position = *std::move(table);
+    return absl::OkStatus();
+  }
+
+  absl::Status AddSinusoidal(const config::SinusoidalPositions& computed, core::ModelParts* parts) {
+    auto table = core::SinusoidalTable(computed.max_context_length, parts->token.table.dim(), computed.base);
+    if (!table.ok()) return table.status();
+    parts->position_encoding = core::PositionEncoding::kSinusoidal;
+    parts->sinusoidal_base = computed.base;
+    parts->position =
+        core::ModelTable::Of(*std::move(table), absl::StrCat("sinusoidal: interleaved, base ", computed.base),
+                             /*trainable=*/false);
+    return absl::OkStatus();
+  }
+
+  const config::ModelConfig& config_;
+  std::optional<core::Vocabulary> vocabulary_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace
+
+absl::StatusOr<BuiltModel> BuildModel(const config::ModelConfig& config) {
+  auto built = Builder(config).Build();
+  if (built.ok()) return built;
+  const std::string prefix = absl::StrCat("model ", core::Quote(config.name), ": ");
+  const bool named = absl::StartsWith(built.status().message(), prefix);
+  return core::Error(built.status().code(), core::ErrorReason(built.status()),
+                     named ? std::string(built.status().message()) : absl::StrCat(prefix, built.status().message()));
+}
+
+}  // namespace embd::app

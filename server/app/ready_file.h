@@ -1,0 +1,20 @@
+#ifndef EMBD_SERVER_APP_READY_FILE_H_
+#define EMBD_SERVER_APP_READY_FILE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace embd::app {
+
+/// Writes `{"pid": …, "listen": ["127.0.0.1:8001", …]}` to `path`, whole or not at all, for scripts that wait until the
+/// server serves or ask which port it took.
+///
+/// Errors:
+///   FAILED_PRECONDITION  [CANNOT_WRITE] the file cannot be written; with the system's reason.
+[[nodiscard]] absl::Status WriteReadyFile(const std::string& path, const std::vector<std::string>& addresses);
+
+}  // namespace embd::app
+
+#endif  // EMBD_SERVER_APP_READY_FILE_H_

@@ -1,0 +1,42 @@
+#include "server/config/config_error.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+
+namespace embd::config {
+namespace {
+
+absl::Status WithReason(absl::StatusCode code, absl::string_view message) {
+  absl::Status status(code, message);
+  status.SetPayload("embd.v1/reason", absl::Cord("INVALID_CONFIG"));
+  return status;
+}
+
+}  // namespace
+
+absl::Status InvalidConfig(absl::string_view message) {
+  return WithReason(absl::StatusCode::kInvalidArgument, message);
+}
+
+absl::Status UnreadableConfig(absl::string_view message) { return WithReason(absl::StatusCode::kNotFound, message); }
+
+std::string Quote(absl::string_view text) {
+  constexpr std::size_t kMaxBytes = 128;
+  if (text.size() <= kMaxBytes) return absl::StrCat("\"", absl::Utf8SafeCHexEscape(text), "\"");
+  std::size_t cut = kMaxBytes;
+  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;  // not inside a UTF-8 character
+  return absl::StrCat("\"", absl::Utf8SafeCHexEscape(text.substr(0, cut)), "…\"");
+}
+
+FirstError::FirstError(std::string file_name) : file_name_(std::move(file_name)) {}
+
+void FirstError::Report(int line, absl::string_view key_path, absl::string_view message) {
+  if (!status_.ok()) return;
+  status_ = InvalidConfig(absl::StrCat(file_name_, ":", line, ": ", key_path, key_path.empty() ? "" : ": ", message));
+}
+
+}  // namespace embd::config

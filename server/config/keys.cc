@@ -1,0 +1,86 @@
+#include "server/config/keys.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "server/config/config_error.h"
+
+namespace embd::config {
+namespace {
+
+using Key = absl::string_view;
+
+constexpr std::array<Key, 2> kFileKeys = {"server", "models"};
+constexpr std::array<Key, 5> kServerKeys = {"listen", "limits", "drain_timeout", "ready_file", "log"};
+constexpr std::array<Key, 5> kLimitsKeys = {"max_request_bytes", "max_response_bytes", "max_batch_size",
+                                            "max_sequence_length", "max_bytes_in_flight"};
+constexpr std::array<Key, 1> kLogKeys = {"level"};
+constexpr std::array<Key, 5> kModelKeys = {"name", "version", "path", "token", "position"};
+constexpr std::array<Key, 4> kTokenKeys = {"file", "tensor", "vocabulary", "seeded"};
+constexpr std::array<Key, 5> kSeededTokensKeys = {"vocab_size", "embedding_dim", "mean", "std", "seed"};
+constexpr std::array<Key, 4> kPositionKeys = {"none", "learned", "sinusoidal", "rotary"};
+constexpr std::array<Key, 3> kLearnedKeys = {"file", "tensor", "seeded"};
+constexpr std::array<Key, 4> kSeededPositionsKeys = {"max_context_length", "mean", "std", "seed"};
+constexpr std::array<Key, 2> kSinusoidalKeys = {"max_context_length", "base"};
+constexpr std::array<Key, 3> kRotaryKeys = {"theta", "head_dim", "pairing"};
+
+constexpr std::array<SectionKeys, 13> kSections = {{
+    {Section::kFile, "", kFileKeys},
+    {Section::kServer, "server", kServerKeys},
+    {Section::kLimits, "server.limits", kLimitsKeys},
+    {Section::kLog, "server.log", kLogKeys},
+    {Section::kModel, "models[]", kModelKeys},
+    {Section::kToken, "models[].token", kTokenKeys},
+    {Section::kSeededTokens, "models[].token.seeded", kSeededTokensKeys},
+    {Section::kPosition, "models[].position", kPositionKeys},
+    {Section::kNone, "models[].position.none", {}},
+    {Section::kLearned, "models[].position.learned", kLearnedKeys},
+    {Section::kSeededPositions, "models[].position.learned.seeded", kSeededPositionsKeys},
+    {Section::kSinusoidal, "models[].position.sinusoidal", kSinusoidalKeys},
+    {Section::kRotary, "models[].position.rotary", kRotaryKeys},
+}};
+
+/// How many letters must be put in, taken out or exchanged to get from one word to the other.
+std::size_t EditDistance(Key from, Key to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= from.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= to.size(); ++j) {
+      const std::size_t exchanged = diagonal + (from[i - 1] == to[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({exchanged, row[j] + 1, row[j - 1] + 1}));
+    }
+  }
+  return row[to.size()];
+}
+
+/// The key within a third of its letters of `key`, or nothing ("").
+Key NearestKey(std::span<const Key> allowed, Key key) {
+  constexpr std::size_t kLongestWorthComparing = 64;
+  if (allowed.empty() || key.size() > kLongestWorthComparing) return "";
+  const Key nearest = *std::min_element(allowed.begin(), allowed.end(),
+                                        [key](Key a, Key b) { return EditDistance(key, a) < EditDistance(key, b); });
+  return EditDistance(key, nearest) <= std::max<std::size_t>(1, nearest.size() / 3) ? nearest : "";
+}
+
+}  // namespace
+
+std::span<const SectionKeys> Sections() { return kSections; }
+
+std::span<const absl::string_view> KeysOf(Section section) { return kSections[static_cast<std::size_t>(section)].keys; }
+
+std::string UnknownKeyMessage(Section section, absl::string_view key) {
+  const std::span<const Key> allowed = KeysOf(section);
+  const Key nearest = NearestKey(allowed, key);
+  const std::string hint = nearest.empty() ? ";" : absl::StrCat("; did you mean ", nearest, "?");
+  const std::string list = allowed.empty() ? "no key is allowed here" : "allowed: " + absl::StrJoin(allowed, ", ");
+  return absl::StrCat("unknown key ", Quote(key), hint, " ", list);
+}
+
+}  // namespace embd::config

@@ -1,0 +1,140 @@
+#include "server/config/load.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "server/config/config_error.h"
+#include "server/config/names.h"
+#include "server/config/yaml_document.h"
+
+namespace embd::config {
+namespace {
+
+/// Values of one setting, and the flag or variable that gave them: "--listen" or "EMBD_LISTEN"; empty: neither did.
+struct Given {
+  std::string source;
+  std::vector<std::string> values;
+
+  bool given() const { return !source.empty(); }
+};
+
+std::vector<std::string> SplitAtCommas(const std::string& list) {
+  std::vector<std::string> items;
+  for (const absl::string_view item : absl::StrSplit(list, ',')) items.emplace_back(absl::StripAsciiWhitespace(item));
+  return items;
+}
+
+std::optional<std::string> Variable(const Environment& environment, const std::string& name) {
+  auto value = environment ? environment(name) : std::nullopt;
+  return value.has_value() && value->empty() ? std::nullopt : value;
+}
+
+Given One(const Setting& setting, const std::optional<std::string>& flag, const Environment& environment) {
+  if (flag.has_value()) return {setting.flag, {*flag}};
+  if (const auto value = Variable(environment, setting.variable)) return {setting.variable, {*value}};
+  return {};
+}
+
+Given Several(const Setting& setting, const std::vector<std::string>& flags, const Environment& environment) {
+  if (!flags.empty()) return {setting.flag, flags};
+  if (const auto list = Variable(environment, setting.variable)) return {setting.variable, SplitAtCommas(*list)};
+  return {};
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  const auto unreadable = [&path] {
+    return UnreadableConfig(absl::StrCat(path, ": cannot be read: ", std::strerror(errno)));
+  };
+  if (file == nullptr) return unreadable();
+  // One byte more than is allowed, so that what is too large is seen as such and never read to its end.
+  std::string text(kMaxFileBytes + 1, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  if (std::ferror(file.get()) != 0) return unreadable();
+  return text;
+}
+
+absl::StatusOr<ServerConfig> FromFile(const Given& file) {
+  if (!file.given()) return ServerConfig{};
+  const std::string& path = file.values.front();
+  if (path.empty()) return InvalidConfig(absl::StrCat(file.source, ": must be a file, got \"\""));
+  const auto text = ReadFile(path);
+  if (!text.ok()) return text.status();
+  return ParseYaml(*text, path);
+}
+
+absl::Status TakeListen(const Given& listen, ServerConfig& config) {
+  if (!listen.given()) return absl::OkStatus();
+  for (const std::string& address : listen.values) {
+    if (const auto fault = FaultOfListenAddress(address)) {
+      return InvalidConfig(absl::StrCat(listen.source, ": ", *fault));
+    }
+  }
+  config.listen = listen.values;
+  return absl::OkStatus();
+}
+
+absl::Status TakeLogLevel(const Given& level, ServerConfig& config) {
+  if (!level.given()) return absl::OkStatus();
+  if (const auto fault = FaultOfLogLevel(level.values.front())) {
+    return InvalidConfig(absl::StrCat(level.source, ": ", *fault));
+  }
+  config.log_level = level.values.front();
+  return absl::OkStatus();
+}
+
+absl::Status AddModel(const std::string& source, const std::string& text, std::vector<ModelConfig>& models) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals + 1 == text.size()) {
+    return InvalidConfig(absl::StrCat(source, ": must be NAME=PATH, got ", Quote(text)));
+  }
+  TableFile file;
+  file.path = text.substr(equals + 1);
+  ModelConfig model;
+  model.name = text.substr(0, equals);
+  model.token = std::move(file);
+  if (const auto fault = FaultOfModelName(model.name)) {
+    return InvalidConfig(absl::StrCat(source, ": the name ", *fault));
+  }
+  for (const ModelConfig& other : models) {
+    if (other.name != model.name) continue;
+    return InvalidConfig(
+        absl::StrCat(source, ": the name must not be used twice, got ", Quote(model.name), ", which is there already"));
+  }
+  models.push_back(std::move(model));
+  return absl::OkStatus();
+}
+
+absl::Status AddModels(const Given& given, std::vector<ModelConfig>& models) {
+  for (const std::string& text : given.values) {
+    if (auto status = AddModel(given.source, text, models); !status.ok()) return status;
+  }
+  if (models.empty()) models = DemoModels();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ServerConfig> Load(const Flags& flags, const Environment& environment) {
+  auto config = FromFile(One(kConfigSetting, flags.config, environment));
+  if (!config.ok()) return config;
+
+  const Given ready_file = One(kReadyFileSetting, flags.ready_file, environment);
+  if (ready_file.given()) config->ready_file = ready_file.values.front();
+  for (const absl::Status& status : {
+           TakeListen(Several(kListenSetting, flags.listen, environment), *config),
+           TakeLogLevel(One(kLogLevelSetting, flags.log_level, environment), *config),
+           AddModels(Several(kModelSetting, flags.models, environment), config->models),
+       }) {
+    if (!status.ok()) return status;
+  }
+  return config;
+}
+
+}  // namespace embd::config

@@ -1,0 +1,29 @@
+#ifndef EMBD_SERVER_CONFIG_READ_ROWS_H_
+#define EMBD_SERVER_CONFIG_READ_ROWS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "server/config/map_reader.h"
+#include "server/config/server_config.h"
+
+// Where the rows of a table come from: what token and position tables have in common.
+namespace embd::config {
+
+/// `path` as seen from `folder`: absolute paths, and all paths where `folder` is empty, stay as they are.
+[[nodiscard]] std::string InFolder(const std::string& folder, const std::string& path);
+
+/// Reads file, tensor and vocabulary (where the section has it); file must be given.
+[[nodiscard]] TableFile ReadTableFile(MapReader& table, const std::string& folder);
+
+/// Reads mean, std and seed into `rows`, whose values are the defaults.
+void ReadSeededRows(MapReader& seeded, SeededRows& rows);
+
+/// Reports, at the row count's key, a float32 table of `rows` × `width` whose bytes exceed 2^63 - 1. A count below 1
+/// has been reported already and is passed over.
+void CheckTableSize(MapReader& table, absl::string_view rows_key, std::int64_t rows, std::int64_t width);
+
+}  // namespace embd::config
+
+#endif  // EMBD_SERVER_CONFIG_READ_ROWS_H_

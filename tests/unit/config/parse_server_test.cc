@@ -1,0 +1,193 @@
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "server/config/load.h"
+#include "tests/support/status_matchers.h"
+
+namespace embd::config {
+namespace {
+
+using ::embd::testing::ReasonIs;
+using ::embd::testing::StatusIs;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+
+auto Parse(absl::string_view text) { return ParseYaml(text, "embd.yaml"); }
+auto ParseLimits(absl::string_view limits) { return Parse(absl::StrCat("server: { limits: { ", limits, " } }")); }
+
+TEST(ServerSettings, EmptyFileLeavesTheBase) {
+  ServerConfig base;
+  base.ready_file = "ready";
+  base.models = DemoModels();
+
+  ASSERT_OK_AND_ASSIGN(const ServerConfig config, ParseYaml("# nothing\n", "embd.yaml", base));
+
+  EXPECT_EQ(config, base);
+}
+
+TEST(ServerSettings, AllCanBeGiven) {
+  ASSERT_OK_AND_ASSIGN(const ServerConfig config, Parse(R"(
+server:
+  listen: [127.0.0.1:0, "[::1]:9", unix:e.sock]
+  limits:
+    max_request_bytes: 1MiB
+    max_response_bytes: 2MB
+    max_batch_size: 3
+    max_sequence_length: 4
+    max_bytes_in_flight: 5GiB
+  drain_timeout: 500ms
+  ready_file: ready.json
+  log: { level: off }
+)"));
+
+  ServerConfig expected;
+  expected.listen = {"127.0.0.1:0", "[::1]:9", "unix:e.sock"};
+  expected.limits = {.max_request_bytes = 1 << 20,
+                     .max_response_bytes = 2'000'000,
+                     .max_batch_size = 3,
+                     .max_sequence_length = 4,
+                     .max_bytes_in_flight = std::int64_t{5} << 30};
+  expected.drain_seconds = 0.5;
+  expected.ready_file = "ready.json";
+  expected.log_level = "off";
+  EXPECT_EQ(config, expected);
+}
+
+TEST(ServerSettings, WhatIsNotGivenStaysAsInTheBase) {
+  ServerConfig base;
+  base.limits.max_batch_size = 7;
+
+  ASSERT_OK_AND_ASSIGN(const ServerConfig config,
+                       ParseYaml("server: { limits: { max_sequence_length: 9 } }", "embd.yaml", base));
+
+  EXPECT_EQ(config.limits.max_batch_size, 7);
+  EXPECT_EQ(config.limits.max_sequence_length, 9);
+}
+
+TEST(ServerSettings, JsonIsRead) {
+  ASSERT_OK_AND_ASSIGN(const ServerConfig config,
+                       Parse(R"({"server": {"listen": "127.0.0.1:1", "limits": {"max_request_bytes": "64KiB"}}})"));
+
+  EXPECT_THAT(config.listen, ElementsAre("127.0.0.1:1"));
+  EXPECT_EQ(config.limits.max_request_bytes, 64 << 10);
+}
+
+TEST(ServerSettings, DocumentThatIsNoMapIsRefused) {
+  EXPECT_THAT(Parse("[a]"), StatusIs(kInvalid, "embd.yaml:1: must be a map, got a list"));
+  EXPECT_THAT(Parse("\nword"), StatusIs(kInvalid, "embd.yaml:2: must be a map, got \"word\""));
+}
+
+TEST(ServerSettings, UnknownKeyNamesLinePathAndWhatIsAllowed) {
+  const auto result = Parse("server:\n  log: {level: info}\n  lisen: 127.0.0.1:1\n");
+
+  EXPECT_THAT(result, StatusIs(kInvalid,
+                               "embd.yaml:3: server: unknown key \"lisen\"; did you mean listen? allowed: listen, "
+                               "limits, drain_timeout, ready_file, log"));
+  EXPECT_THAT(result, ReasonIs("INVALID_CONFIG"));
+}
+
+TEST(ServerSettings, UnknownKeyAtTheTopHasNoPath) {
+  EXPECT_THAT(Parse("model: []"), StatusIs(kInvalid,
+                                           "embd.yaml:1: unknown key \"model\"; did you mean models? allowed: "
+                                           "server, models"));
+}
+
+TEST(ServerSettings, MergeKeyIsUnknown) {
+  EXPECT_THAT(Parse("server: { <<: {} }"), StatusIs(kInvalid, HasSubstr("unknown key \"<<\"")));
+}
+
+TEST(ServerSettings, RepeatedKeyNamesBothLines) {
+  EXPECT_THAT(Parse("server:\n  ready_file: a\n  drain_timeout: 1\n  ready_file: b\n"),
+              StatusIs(kInvalid, "embd.yaml:4: server.ready_file: given twice, first on line 2"));
+}
+
+TEST(ServerSettings, EmptyValueIsRefusedOnTheLineOfItsKey) {
+  EXPECT_THAT(Parse("server:\n  limits:\n\n  log: {level: info}\n"),
+              StatusIs(kInvalid, "embd.yaml:2: server.limits: must be a map, got nothing"));
+  EXPECT_THAT(Parse("server:\nmodels: []\n"), StatusIs(kInvalid, "embd.yaml:1: server: must be a map, got nothing"));
+}
+
+TEST(ServerSettings, WrongTypesAreNamed) {
+  EXPECT_THAT(Parse("server: { ready_file: [a] }"),
+              StatusIs(kInvalid, "embd.yaml:1: server.ready_file: must be a string, got a list"));
+  EXPECT_THAT(Parse("server: { log: debug }"),
+              StatusIs(kInvalid, "embd.yaml:1: server.log: must be a map, got \"debug\""));
+  EXPECT_THAT(ParseLimits("max_batch_size: {}"),
+              StatusIs(kInvalid, "embd.yaml:1: server.limits.max_batch_size: must be an integer >= 1, got a map"));
+}
+
+TEST(ServerSettings, EmptyStringAndNulAreRefused) {
+  EXPECT_THAT(Parse("server: { ready_file: '' }"), StatusIs(kInvalid, HasSubstr("not empty")));
+  EXPECT_THAT(Parse("server: { ready_file: \"a\\0b\" }"), StatusIs(kInvalid, HasSubstr("without NUL")));
+}
+
+TEST(Limits, EachIsAtLeastOne) {
+  for (const char* limit :
+       {"max_request_bytes", "max_response_bytes", "max_batch_size", "max_sequence_length", "max_bytes_in_flight"}) {
+    EXPECT_THAT(ParseLimits(absl::StrCat(limit, ": 1")), testing::IsOk()) << limit;
+    EXPECT_THAT(ParseLimits(absl::StrCat(limit, ": 0")),
+                StatusIs(kInvalid, AllOf(StartsWith(absl::StrCat("embd.yaml:1: server.limits.", limit, ": ")),
+                                         HasSubstr("got \"0\""))))
+        << limit;
+  }
+}
+
+TEST(Limits, MessageLimitsFitIn32Bits) {
+  EXPECT_THAT(ParseLimits("max_request_bytes: 1GiB"), testing::IsOk());
+  EXPECT_THAT(ParseLimits("max_request_bytes: 1073741825"), StatusIs(kInvalid, HasSubstr("from 1 to 1073741824")));
+  EXPECT_THAT(ParseLimits("max_response_bytes: 2146435071"), testing::IsOk());
+  EXPECT_THAT(ParseLimits("max_response_bytes: 2146435072"), StatusIs(kInvalid, HasSubstr("from 1 to 2146435071")));
+}
+
+TEST(Limits, ByteSizeThatOverflowsIsRefused) {
+  EXPECT_THAT(ParseLimits("max_bytes_in_flight: 99999999999GiB"),
+              StatusIs(kInvalid, AllOf(HasSubstr("must be a byte size"), HasSubstr("got \"99999999999GiB\""))));
+}
+
+TEST(Limits, QuotedIntegerIsRefused) {
+  EXPECT_THAT(ParseLimits("max_batch_size: \"5\""),
+              StatusIs(kInvalid, HasSubstr("must be an integer >= 1, got \"5\" in quotes")));
+}
+
+TEST(DrainTimeout, IsADurationOfAtMostADay) {
+  ASSERT_OK_AND_ASSIGN(const ServerConfig config, Parse("server: { drain_timeout: 0 }"));
+  EXPECT_EQ(config.drain_seconds, 0.0);
+  EXPECT_THAT(Parse("server: { drain_timeout: 24h }"), testing::IsOk());
+  for (const char* text : {"25h", "-1", "soon", ".nan"}) {
+    EXPECT_THAT(Parse(absl::StrCat("server: { drain_timeout: ", text, " }")),
+                StatusIs(kInvalid, HasSubstr("server.drain_timeout: must be a duration from 0 to 86400 seconds")))
+        << text;
+  }
+}
+
+TEST(Listen, MayBeOneString) {
+  ASSERT_OK_AND_ASSIGN(const ServerConfig config, Parse("server: { listen: localhost:1 }"));
+  EXPECT_THAT(config.listen, ElementsAre("localhost:1"));
+}
+
+TEST(Listen, BadAddressIsNamedByItsIndexAndLine) {
+  EXPECT_THAT(Parse("server:\n  listen:\n    - 127.0.0.1:1\n    - 8001\n"),
+              StatusIs(kInvalid,
+                       "embd.yaml:4: server.listen[1]: must be HOST:PORT, [IPV6]:PORT or unix:PATH with a port "
+                       "from 0 to 65535, got \"8001\""));
+}
+
+TEST(Listen, EmptyListAndMapAreRefused) {
+  EXPECT_THAT(Parse("server: { listen: [] }"), StatusIs(kInvalid, HasSubstr("got an empty list")));
+  EXPECT_THAT(Parse("server: { listen: {} }"), StatusIs(kInvalid, HasSubstr("got a map")));
+  EXPECT_THAT(Parse("server: { listen: [[a:1]] }"),
+              StatusIs(kInvalid, HasSubstr("server.listen[0]: must be a string")));
+}
+
+TEST(LogLevelSetting, UnknownLevelIsRefused) {
+  EXPECT_THAT(Parse("server: { log: { level: loud } }"),
+              StatusIs(kInvalid, HasSubstr("server.log.level: must be one of trace, debug, info, warn, error, off")));
+}
+
+}  // namespace
+}  // namespace embd::config
