@@ -2,6 +2,8 @@
 
 import unittest
 
+import grpc
+
 from support.calls import Client
 from support.server_process import ServerProcess
 from support.stubs import embedding_pb2
@@ -53,6 +55,13 @@ class EncodingsTest(unittest.TestCase):
 
     def test_defaults_written_out(self):
         self.assert_same_reply(MODEL + packed(2, IDS) + SHAPE + integer(5, 0) + integer(6, 0) + chunk(13, ""))
+
+    def test_request_compressed_with_gzip(self):
+        request = embedding_pb2.EmbedRequest(model="demo-learned", ids=IDS, batch_size=2, sequence_length=3)
+
+        reply = client.embedding.Embed(request, timeout=60, compression=grpc.Compression.Gzip)
+
+        self.assertEqual(reply, expected)
 
     def test_reply_is_the_canonical_encoding_of_its_message(self):
         raw = client.channel.unary_unary("/embd.v1.EmbeddingService/Embed")

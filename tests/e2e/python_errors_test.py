@@ -1,5 +1,6 @@
 """Refusals as a Python client sees them: code, text, ErrorInfo. After each the server goes on serving."""
 
+import socket
 import unittest
 
 import grpc
@@ -178,6 +179,15 @@ class ErrorsTest(unittest.TestCase):
         self.assertEqual(refusal.code, NOT_FOUND)
         self.assertNotIn("\n", refusal.text)
         self.assertNotIn("\x1b", refusal.text)
+
+    def test_connections_that_do_not_speak_grpc_do_no_harm(self):
+        host, _, port = server.address.rpartition(":")
+        preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+        for data in (b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00\x01", bytes(1000), preface + b"\xff" * 99):
+            with self.subTest(data[:14]), socket.create_connection((host, int(port)), timeout=60) as connection:
+                connection.sendall(data)
+
+                self.assert_serving()
 
     def test_unknown_method_is_unimplemented(self):
         call = client.channel.unary_unary("/embd.v1.EmbeddingService/Nothing")

@@ -38,14 +38,14 @@ def _generate():
 
 sys.path.insert(0, _generate())
 
-from embd.v1 import diagnostics_pb2, diagnostics_pb2_grpc  # noqa: E402
-from embd.v1 import embedding_pb2, embedding_pb2_grpc  # noqa: E402
-from embd.v1 import table_pb2, tensor_pb2  # noqa: E402
-import health_pb2  # noqa: E402
-import health_pb2_grpc  # noqa: E402
-import reflection_pb2  # noqa: E402
-import reflection_pb2_grpc  # noqa: E402
-import status_details_pb2  # noqa: E402
+from embd.v1 import diagnostics_pb2, diagnostics_pb2_grpc
+from embd.v1 import embedding_pb2, embedding_pb2_grpc
+from embd.v1 import table_pb2, tensor_pb2
+import health_pb2
+import health_pb2_grpc
+import reflection_pb2
+import reflection_pb2_grpc
+import status_details_pb2
 
 __all__ = [
     "diagnostics_pb2",
