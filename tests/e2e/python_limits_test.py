@@ -10,7 +10,6 @@ from support.server_process import ServerProcess
 from support.stubs import diagnostics_pb2, diagnostics_pb2_grpc, embedding_pb2
 
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
-INVALID = grpc.StatusCode.INVALID_ARGUMENT
 SMALL = """
 server:
   limits: { max_request_bytes: 4KiB, max_response_bytes: 64KiB, max_batch_size: 8, max_sequence_length: 100 }
@@ -80,13 +79,13 @@ class ConfiguredLimitsTest(unittest.TestCase):
     def test_batch_above_the_limit_is_refused(self):
         refusal = refusal_of(self.client.call, **fields(9, 1))
 
-        self.assertEqual((refusal.code, refusal.reason), (INVALID, "INVALID_SHAPE"))
+        self.assertEqual((refusal.code, refusal.reason), (EXHAUSTED, "REQUEST_TOO_LARGE"))
         self.assertIn("batch_size", refusal.text)
 
     def test_sequence_above_the_limit_is_refused(self):
         refusal = refusal_of(self.client.call, **fields(1, 101))
 
-        self.assertEqual((refusal.code, refusal.reason), (INVALID, "INVALID_SHAPE"))
+        self.assertEqual((refusal.code, refusal.reason), (EXHAUSTED, "REQUEST_TOO_LARGE"))
         self.assertIn("sequence_length", refusal.text)
 
 
