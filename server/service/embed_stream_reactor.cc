@@ -6,17 +6,18 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
 #include "proto/wire/status.h"
 #include "server/core/error.h"
+#include "server/core/threads/mutex.h"
 #include "server/service/call.h"
 #include "server/service/embed_answer.h"
 
 namespace embd::service {
 namespace {
 
-// At most one read, one answer being made and one write are under way at a time: a read starts only when the last request
-// is answered, so answers come in order. Lives until OnDone; gRPC calls that after Finish and all started operations.
+// At most one read, one answer being made and one write are under way at a time: a read starts only when the last
+// request is answered, so answers come in order. Lives until OnDone; gRPC calls that after Finish and all started
+// operations.
 class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
   EmbedStreamReactor(Backend* backend, grpc::CallbackServerContext* context)
@@ -28,7 +29,7 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
     if (!ok) {
       std::optional<grpc::Status> end;
       {
-        const absl::MutexLock lock(&mutex_);
+        const core::MutexLock lock(&mutex_);
         reads_done_ = true;
         end = Advance();
       }
@@ -44,7 +45,7 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
     std::optional<grpc::Status> end;
     grpc::ByteBuffer written;  // freed after the lock
     {
-      const absl::MutexLock lock(&mutex_);
+      const core::MutexLock lock(&mutex_);
       writing_ = false;
       waiting_bytes_ -= waiting_.front().Length();
       written.Swap(&waiting_.front());
@@ -65,7 +66,8 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
   void Answer(bool on_worker) {
     call_.Restart();
     message_.Clear();
-    if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message_); !status.ok()) return Refuse(status);
+    if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message_); !status.ok())
+      return Refuse(status);
     auto plan = PlanEmbed(backend_, message_.request());
     if (!plan.ok()) return Refuse(plan.status());
     if (IsLarge(*plan) && !on_worker) {
@@ -80,7 +82,8 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
     if (!buffer.ok()) return Refuse(buffer.status());
     grpc::ByteBuffer reply = FrameStreamReply(message_.request_id(), index_, plan, *std::move(buffer));
     call_.Log(message_.request().model(), plan.batch_size(), plan.sequence_length(),
-              static_cast<std::int64_t>(request_.Length()), static_cast<std::int64_t>(reply.Length()), absl::OkStatus());
+              static_cast<std::int64_t>(request_.Length()), static_cast<std::int64_t>(reply.Length()),
+              absl::OkStatus());
     Push(std::move(reply));
   }
 
@@ -98,7 +101,7 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
     request_.Clear();
     std::optional<grpc::Status> end;
     {
-      const absl::MutexLock lock(&mutex_);
+      const core::MutexLock lock(&mutex_);
       waiting_bytes_ += reply.Length();
       waiting_.push_back(std::move(reply));
       idle_ = true;
@@ -107,8 +110,8 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
     if (end.has_value()) Finish(*end);
   }
 
-  // Starts what can be started. Returns how the call ends, once there is nothing left to do: the caller finishes it after
-  // the lock, since this object may be gone then.
+  // Starts what can be started. Returns how the call ends, once there is nothing left to do: the caller finishes it
+  // after the lock, since this object may be gone then.
   std::optional<grpc::Status> Advance() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (finished_) return std::nullopt;
     if (!writing_ && !broken_ && !waiting_.empty()) {
@@ -136,7 +139,7 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
   v1::EmbedStreamRequest message_;
   std::int64_t index_ = 0;
 
-  absl::Mutex mutex_;
+  core::Mutex mutex_;
   std::deque<grpc::ByteBuffer> waiting_ ABSL_GUARDED_BY(mutex_);  // the front one is being written
   std::size_t waiting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int64_t kRetryAfterMs = 50;
 
-// Sizes are rounded up to four steps in each power of two, so that replies of like size share buffers and at most a fifth
-// of one is left over.
+// Sizes are rounded up to four steps in each power of two, so that replies of like size share buffers and at most a
+// fifth of one is left over.
 std::size_t Capacity(std::size_t size) {
   constexpr std::size_t kSmallest = 4096;
   if (size <= kSmallest) return kSmallest;
@@ -43,15 +43,16 @@ std::shared_ptr<ReplyBuffers> ReplyBuffers::Create(std::int64_t max_bytes_in_fli
 absl::Status ReplyBuffers::Admit(std::size_t size) {
   const auto wanted = static_cast<std::int64_t>(size);
   if (wanted > max_in_flight_) {
-    return Exhausted("RESPONSE_TOO_LARGE", absl::StrCat("the reply needs ", wanted, " bytes, which exceeds max_bytes_in_flight ",
-                                                        max_in_flight_, " of this server; ask for fewer rows a call"));
+    return Exhausted("RESPONSE_TOO_LARGE",
+                     absl::StrCat("the reply needs ", wanted, " bytes, which exceeds max_bytes_in_flight ",
+                                  max_in_flight_, " of this server; ask for fewer rows a call"));
   }
   const std::int64_t before = in_flight_.fetch_add(wanted, std::memory_order_relaxed);
   if (before > max_in_flight_ - wanted) {
     in_flight_.fetch_sub(wanted, std::memory_order_relaxed);
-    return Later(Exhausted("OVERLOADED", absl::StrCat("replies of ", before, " bytes are in flight and this one needs ", wanted,
-                                                      "; max_bytes_in_flight of this server is ", max_in_flight_,
-                                                      "; try again in ", kRetryAfterMs, " ms")));
+    return Later(Exhausted("OVERLOADED", absl::StrCat("replies of ", before, " bytes are in flight and this one needs ",
+                                                      wanted, "; max_bytes_in_flight of this server is ",
+                                                      max_in_flight_, "; try again in ", kRetryAfterMs, " ms")));
   }
   return absl::OkStatus();
 }
@@ -73,7 +74,7 @@ absl::StatusOr<ReplyBuffer> ReplyBuffers::Take(std::size_t size) {
 }
 
 core::AlignedBuffer ReplyBuffers::TakeIdle(std::size_t capacity) {
-  const absl::MutexLock lock(&mutex_);
+  const core::MutexLock lock(&mutex_);
   const auto found = idle_.find(capacity);
   if (found == idle_.end() || found->second.empty()) return {};
   core::AlignedBuffer memory = std::move(found->second.back());
@@ -85,7 +86,7 @@ core::AlignedBuffer ReplyBuffers::TakeIdle(std::size_t capacity) {
 void ReplyBuffers::Return(core::AlignedBuffer memory, std::size_t size) {
   in_flight_.fetch_sub(static_cast<std::int64_t>(size), std::memory_order_relaxed);
   const std::size_t capacity = memory.size();
-  const absl::MutexLock lock(&mutex_);
+  const core::MutexLock lock(&mutex_);
   if (idle_bytes_ + capacity > max_idle_bytes_) return;  // freed by `memory`, after the lock
   idle_bytes_ += capacity;
   idle_[capacity].push_back(std::move(memory));

@@ -11,8 +11,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "server/core/tensor/aligned_buffer.h"
+#include "server/core/threads/mutex.h"
 
 namespace embd::service {
 
@@ -20,7 +20,8 @@ class ReplyBuffers;
 
 /// A reply's memory, admitted and on loan from a `ReplyBuffers`. Going out of scope gives it back.
 ///
-/// Ownership: movable, not copyable; keeps the pool alive. Thread safety: as a `std::unique_ptr`; may end on any thread.
+/// Ownership: movable, not copyable; keeps the pool alive. Thread safety: as a `std::unique_ptr`; may end on any
+/// thread.
 class ReplyBuffer {
  public:
   ReplyBuffer(ReplyBuffer&&) = default;
@@ -40,19 +41,21 @@ class ReplyBuffer {
   std::size_t size_;
 };
 
-/// Memory for replies: bounds the bytes in flight and reuses buffers, so that a steady load allocates nothing of a reply's
-/// size. Bytes count from `Take` until gRPC lets the buffer go, so a slow reader counts.
+/// Memory for replies: bounds the bytes in flight and reuses buffers, so that a steady load allocates nothing of a
+/// reply's size. Bytes count from `Take` until gRPC lets the buffer go, so a slow reader counts.
 ///
 /// Thread safety: thread-safe.
 class ReplyBuffers : public std::enable_shared_from_this<ReplyBuffers> {
  public:
   /// `max_bytes_in_flight` bounds what is on loan; at most `max_idle_bytes` are kept for reuse.
-  [[nodiscard]] static std::shared_ptr<ReplyBuffers> Create(std::int64_t max_bytes_in_flight, std::size_t max_idle_bytes);
+  [[nodiscard]] static std::shared_ptr<ReplyBuffers> Create(std::int64_t max_bytes_in_flight,
+                                                            std::size_t max_idle_bytes);
 
   /// Lends `size` bytes.
   ///
   /// Errors:
-  ///   RESOURCE_EXHAUSTED  [OVERLOADED] other replies hold too much now, with a retry delay; [RESPONSE_TOO_LARGE] the reply
+  ///   RESOURCE_EXHAUSTED  [OVERLOADED] other replies hold too much now, with a retry delay; [RESPONSE_TOO_LARGE] the
+  ///   reply
   ///                       alone exceeds the bound; [OUT_OF_MEMORY], with a retry delay.
   [[nodiscard]] absl::StatusOr<ReplyBuffer> Take(std::size_t size);
 
@@ -73,7 +76,7 @@ class ReplyBuffers : public std::enable_shared_from_this<ReplyBuffers> {
   const std::size_t max_idle_bytes_;
   std::atomic<std::int64_t> in_flight_ = 0;
   std::atomic<std::int64_t> allocations_ = 0;
-  absl::Mutex mutex_;  // held for a few pointer moves; allocation and freeing happen outside
+  core::Mutex mutex_;  // held for a few pointer moves; allocation and freeing happen outside
   std::map<std::size_t, std::vector<core::AlignedBuffer>> idle_ ABSL_GUARDED_BY(mutex_);  // by capacity
   std::size_t idle_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };

@@ -10,29 +10,32 @@ WorkerPool::WorkerPool(int threads) {
 
 WorkerPool::~WorkerPool() {
   {
-    const absl::MutexLock lock(&mutex_);
+    const core::MutexLock lock(&mutex_);
     stopping_ = true;
   }
+  changed_.NotifyAll();
   for (std::thread& thread : threads_) thread.join();
 }
 
 void WorkerPool::Add(std::function<void()> work) {
-  const absl::MutexLock lock(&mutex_);
-  queue_.push_back(std::move(work));
+  {
+    const core::MutexLock lock(&mutex_);
+    queue_.push_back(std::move(work));
+  }
+  changed_.NotifyOne();
 }
 
 void WorkerPool::Run() {
-  while (true) {
-    std::function<void()> work;
-    {
-      const absl::MutexLock lock(&mutex_);
-      mutex_.Await(absl::Condition(this, &WorkerPool::HasWorkOrStops));
-      if (queue_.empty()) return;
-      work = std::move(queue_.front());
-      queue_.pop_front();
-    }
-    work();
-  }
+  while (const std::function<void()> work = Next()) work();
+}
+
+std::function<void()> WorkerPool::Next() {
+  const core::MutexLock lock(&mutex_);
+  while (queue_.empty() && !stopping_) changed_.Wait(&mutex_);
+  if (queue_.empty()) return nullptr;
+  std::function<void()> work = std::move(queue_.front());
+  queue_.pop_front();
+  return work;
 }
 
 }  // namespace embd::service

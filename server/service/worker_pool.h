@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
+#include "server/core/threads/mutex.h"
 
 namespace embd::service {
 
-/// Threads for requests that take long. gRPC has as few as two threads for all its callbacks; work there would stall health
-/// checks, deadlines and cancellation.
+/// Threads for requests that take long. gRPC has as few as two threads for all its callbacks; work there would stall
+/// health checks, deadlines and cancellation.
 ///
 /// Thread safety: thread-safe. The destructor runs what has been added, then joins the threads.
 class WorkerPool {
@@ -27,9 +27,11 @@ class WorkerPool {
 
  private:
   void Run();
-  [[nodiscard]] bool HasWorkOrStops() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stopping_ || !queue_.empty(); }
+  /// The next piece of work; empty when the pool stops.
+  [[nodiscard]] std::function<void()> Next();
 
-  absl::Mutex mutex_;
+  core::Mutex mutex_;
+  core::Condition changed_;
   std::deque<std::function<void()>> queue_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;

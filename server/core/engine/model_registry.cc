@@ -15,7 +15,7 @@ constexpr std::size_t kMaxNames = 10;
 
 void ModelRegistry::Put(std::shared_ptr<const Model> model) {
   const std::string name = model->name();
-  const absl::MutexLock lock(&mutex_);
+  const MutexLock lock(&mutex_);
   models_[name].swap(model);  // what was there is freed by `model`, after the lock
 }
 
@@ -25,7 +25,7 @@ absl::StatusOr<std::shared_ptr<const Model>> ModelRegistry::Find(const std::stri
   std::vector<std::string> names;
   std::size_t count = 0;
   {
-    const absl::ReaderMutexLock lock(&mutex_);
+    const MutexLock lock(&mutex_);
     if (const auto found = models_.find(name); found != models_.end()) {
       model = found->second;
     } else {
@@ -51,7 +51,7 @@ absl::StatusOr<std::shared_ptr<const Model>> ModelRegistry::Find(const std::stri
 
 std::vector<std::shared_ptr<const Model>> ModelRegistry::All() const {
   std::vector<std::shared_ptr<const Model>> models;
-  const absl::ReaderMutexLock lock(&mutex_);
+  const MutexLock lock(&mutex_);
   models.reserve(models_.size());
   for (const auto& [name, model] : models_) models.push_back(model);
   return models;

@@ -9,8 +9,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "server/core/engine/model.h"
+#include "server/core/threads/mutex.h"
 
 namespace embd::core {
 
@@ -34,7 +34,7 @@ class ModelRegistry {
   [[nodiscard]] std::vector<std::shared_ptr<const Model>> All() const;
 
  private:
-  mutable absl::Mutex mutex_;  // held for a look-up and a reference count, never longer
+  mutable Mutex mutex_;  // held for a look-up and a reference count, never longer
   std::map<std::string, std::shared_ptr<const Model>> models_ ABSL_GUARDED_BY(mutex_);
 };
 
