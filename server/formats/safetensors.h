@@ -1,0 +1,24 @@
+#ifndef EMBD_SERVER_FORMATS_SAFETENSORS_H_
+#define EMBD_SERVER_FORMATS_SAFETENSORS_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "server/core/table/table.h"
+#include "server/formats/file_reader.h"
+
+namespace embd::formats {
+
+/// Loads tensor `name` of a .safetensors file; an empty name means the only tensor with two dimensions and a type that
+/// tables can have (F32, F16, BF16, F64).
+///
+/// Memory: the table; before that, what the header takes.
+/// Errors: those of `ReadSafetensorsHeader`, `FileReader::ReadAt` and `AlignedBuffer::Allocate`, and
+///   INVALID_ARGUMENT  [TENSOR_NOT_FOUND] no tensor of that name, or no name and not just one that could be meant; the
+///                     message lists up to ten names.
+///   INVALID_ARGUMENT  [INVALID_FILE] the tensor has not two dimensions, or no elements.
+///   UNIMPLEMENTED     [UNSUPPORTED_FORMAT] the tensor has a type that tables cannot have.
+[[nodiscard]] absl::StatusOr<core::Table> LoadSafetensors(const FileReader& file, absl::string_view name);
+
+}  // namespace embd::formats
+
+#endif  // EMBD_SERVER_FORMATS_SAFETENSORS_H_
