@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -149,6 +150,19 @@ TEST_F(LoadTableTest, WordsThatStandTwiceAreAWarning) {
   EXPECT_THAT(loaded.warnings,
               ElementsAre(path + ": 2 words stand at an earlier place already and will be found there"));
   EXPECT_EQ(loaded.vocabulary->Find("a"), 0);
+}
+
+// A sparse file costs its author nothing; reading it would cost this process its life.
+TEST_F(LoadTableTest, TableThatCanNeverFitIsRefusedBeforeItIsRead) {
+  const std::string head = NpyFile(NpyDict("'<f4'", "(1073741824, 1024)"), "");
+  const std::string path = folder_.Write("t.npy", head);
+  std::error_code error;
+  std::filesystem::resize_file(path, head.size() + (std::uintmax_t{1} << 42), error);
+  if (error) GTEST_SKIP() << "no sparse files of 4 TiB here: " << error.message();
+
+  EXPECT_THAT(Load(path), AllOf(StatusIs(absl::StatusCode::kResourceExhausted,
+                                         StartsWith(path + ": the table takes 4398046511104 bytes")),
+                                ReasonIs("OUT_OF_MEMORY")));
 }
 
 // However a writer and the loader meet, the answer is a table of the one content or the other, or an error.

@@ -291,7 +291,7 @@ TEST(Safetensors, TensorIsFoundByName) {
 TEST(Safetensors, OnlyTableNeedsNoName) {
   const std::string bytes =
       SafetensorsFile(Header({Entry("bias", "F32", "[1]", 0, 4), Entry("ids", "I64", "[1,1]", 4, 12),
-                              Entry("wte", "F32", "[2,3]", 12, 36)}),
+                              Entry("wte", "F32", "[2,3]", 12, 36), Entry("empty", "F32", "[2,0]", 36, 36)}),
                       Zeros(12) + Raw(kValues));
 
   ASSERT_OK_AND_ASSIGN(const core::Table table, LoadBytes(bytes, ""));
@@ -328,7 +328,7 @@ TEST(Safetensors, FileWithoutTablesSaysSo) {
   EXPECT_THAT(
       LoadBytes(OneTensor("F32", "[4]", 16, 16), ""),
       AllOf(StatusIs(absl::StatusCode::kInvalidArgument,
-                     HasSubstr(R"(no tensor has two dimensions and the type F32, F16, BF16 or F64; the file has "a")")),
+                     HasSubstr(R"(no tensor is a table: two dimensions of F32, F16, BF16 or F64; the file has "a")")),
             ReasonIs("TENSOR_NOT_FOUND")));
 }
 
