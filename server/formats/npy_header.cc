@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <limits>
-#include <optional>
+#include <span>
 #include <string>
 
 #include "absl/strings/ascii.h"
