@@ -40,7 +40,7 @@ struct TableRequest {
 ///                       folder or the like, was written to meanwhile, or the vocabulary has not a word for every row.
 ///   INVALID_ARGUMENT    [TENSOR_NOT_FOUND] no tensor of that name, or none named and not just one that could be meant.
 ///   UNIMPLEMENTED       [UNSUPPORTED_FORMAT] a known format or type that is not served, by name.
-///   RESOURCE_EXHAUSTED  [OUT_OF_MEMORY] not enough memory.
+///   RESOURCE_EXHAUSTED  [OUT_OF_MEMORY] not enough memory, or a table larger than all of it.
 [[nodiscard]] absl::StatusOr<LoadedTable> LoadTable(const TableRequest& request);
 
 }  // namespace embd::formats

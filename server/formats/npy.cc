@@ -12,6 +12,7 @@
 #include "server/formats/column_major.h"
 #include "server/formats/file_error.h"
 #include "server/formats/npy_header.h"
+#include "server/formats/table_storage.h"
 
 namespace embd::formats {
 namespace {
@@ -71,7 +72,7 @@ absl::StatusOr<core::Table> LoadNpy(const FileReader& file) {
   if (!layout.ok()) return layout.status();
   const auto bytes = CheckedDataBytes(*layout, file.size());
   if (!bytes.ok()) return bytes.status();
-  auto storage = core::AlignedBuffer::Allocate(*bytes);
+  auto storage = AllocateTableStorage(*bytes);
   if (!storage.ok()) return storage.status();
   if (auto status = ReadElements(file, *layout, storage->bytes()); !status.ok()) return status;
   return core::Table::Create(layout->header.rows, layout->header.columns, layout->header.type, *std::move(storage));

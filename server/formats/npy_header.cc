@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <limits>
-#include <optional>
+#include <span>
 #include <string>
 
 #include "absl/strings/ascii.h"
@@ -146,7 +146,7 @@ absl::Status DictParser::Descr() {
 absl::Status DictParser::FortranOrder() {
   SkipSpace();
   const absl::string_view rest = text_.substr(position_);
-  const absl::string_view word = rest.substr(0, rest.find_first_of(",} \n"));
+  const absl::string_view word = rest.substr(0, rest.find_first_of(",} \t\r\n"));
   if (word != "True" && word != "False") return Fail("fortran_order must be True or False");
   header_.column_major = word == "True";
   position_ += word.size();

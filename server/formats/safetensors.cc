@@ -10,6 +10,7 @@
 #include "server/core/error.h"
 #include "server/formats/file_error.h"
 #include "server/formats/safetensors_header.h"
+#include "server/formats/table_storage.h"
 
 namespace embd::formats {
 namespace {
@@ -32,27 +33,6 @@ std::string ListNames(const TensorList& tensors) {
 
 absl::Status TensorNotFound(absl::string_view message) { return core::InvalidArgument("TENSOR_NOT_FOUND", message); }
 
-absl::StatusOr<const SafetensorsTensor*> FindTensor(const SafetensorsHeader& header, absl::string_view name) {
-  TensorList all;
-  TensorList candidates;
-  for (const SafetensorsTensor& tensor : header.tensors) {
-    if (!name.empty() && tensor.name == name) return &tensor;
-    all.push_back(&tensor);
-    if (tensor.rank == 2 && tensor.type->element_type.has_value()) candidates.push_back(&tensor);
-  }
-  if (!name.empty()) {
-    return TensorNotFound(absl::StrCat("no tensor ", core::Quote(name), "; the file has ", ListNames(all)));
-  }
-  if (candidates.empty()) {
-    return TensorNotFound(
-        absl::StrCat("no tensor has two dimensions and the type F32, F16, BF16 or F64; the file has ", ListNames(all)));
-  }
-  if (candidates.size() > 1) {
-    return TensorNotFound(absl::StrCat("several tensors could be meant, name one: ", ListNames(candidates)));
-  }
-  return candidates.front();
-}
-
 absl::Status CheckIsTable(const SafetensorsTensor& tensor) {
   const std::string label = absl::StrCat("tensor ", core::Quote(tensor.name), ": ");
   if (!tensor.type->element_type.has_value()) {
@@ -68,6 +48,27 @@ absl::Status CheckIsTable(const SafetensorsTensor& tensor) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<const SafetensorsTensor*> FindTensor(const SafetensorsHeader& header, absl::string_view name) {
+  TensorList all;
+  TensorList candidates;
+  for (const SafetensorsTensor& tensor : header.tensors) {
+    if (!name.empty() && tensor.name == name) return &tensor;
+    all.push_back(&tensor);
+    if (CheckIsTable(tensor).ok()) candidates.push_back(&tensor);
+  }
+  if (!name.empty()) {
+    return TensorNotFound(absl::StrCat("no tensor ", core::Quote(name), "; the file has ", ListNames(all)));
+  }
+  if (candidates.empty()) {
+    return TensorNotFound(
+        absl::StrCat("no tensor is a table: two dimensions of F32, F16, BF16 or F64; the file has ", ListNames(all)));
+  }
+  if (candidates.size() > 1) {
+    return TensorNotFound(absl::StrCat("several tensors could be meant, name one: ", ListNames(candidates)));
+  }
+  return candidates.front();
+}
+
 }  // namespace
 
 absl::StatusOr<core::Table> LoadSafetensors(const FileReader& file, absl::string_view name) {
@@ -77,7 +78,7 @@ absl::StatusOr<core::Table> LoadSafetensors(const FileReader& file, absl::string
   if (!tensor.ok()) return tensor.status();
   if (auto status = CheckIsTable(**tensor); !status.ok()) return status;
   // The offsets lie inside the file, so the sizes fit in 63 bits.
-  auto storage = core::AlignedBuffer::Allocate(static_cast<std::size_t>((*tensor)->end - (*tensor)->begin));
+  auto storage = AllocateTableStorage(static_cast<std::size_t>((*tensor)->end - (*tensor)->begin));
   if (!storage.ok()) return storage.status();
   if (auto status = file.ReadAt(header->data_offset + (*tensor)->begin, storage->bytes()); !status.ok()) return status;
   return core::Table::Create(static_cast<std::int64_t>((*tensor)->rows), static_cast<std::int64_t>((*tensor)->columns),

@@ -8,11 +8,11 @@
 
 namespace embd::formats {
 
-/// Loads tensor `name` of a .safetensors file; an empty name means the only tensor with two dimensions and a type that
-/// tables can have (F32, F16, BF16, F64).
+/// Loads tensor `name` of a .safetensors file; an empty name means the only tensor with two dimensions, neither 0,
+/// and a type that tables can have (F32, F16, BF16, F64).
 ///
 /// Memory: the table; before that, what the header takes.
-/// Errors: those of `ReadSafetensorsHeader`, `FileReader::ReadAt` and `AlignedBuffer::Allocate`, and
+/// Errors: those of `ReadSafetensorsHeader`, `FileReader::ReadAt` and `AllocateTableStorage`, and
 ///   INVALID_ARGUMENT  [TENSOR_NOT_FOUND] no tensor of that name, or no name and not just one that could be meant; the
 ///                     message lists up to ten names.
 ///   INVALID_ARGUMENT  [INVALID_FILE] the tensor has not two dimensions, or no elements.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <numeric>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -91,7 +92,7 @@ absl::StatusOr<SafetensorsHeader> ReadSafetensorsHeader(const FileReader& file) 
   if (auto status = CheckKeysUnique(entries); !status.ok()) return status;
   header.tensors = std::move(entries.tensors());
   std::sort(header.tensors.begin(), header.tensors.end(), [](const SafetensorsTensor& a, const SafetensorsTensor& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });
   if (auto status = CheckCoverage(header.tensors, file.size() - header.data_offset); !status.ok()) return status;
   return header;

@@ -13,6 +13,7 @@
 #include "server/core/error.h"
 #include "server/formats/file_error.h"
 #include "server/formats/line_reader.h"
+#include "server/formats/table_storage.h"
 
 namespace embd::formats {
 namespace {
@@ -171,7 +172,7 @@ absl::StatusOr<WordVectors> LoadWordVectors(const FileReader& file, bool keep_wo
   if (!shape.ok()) return shape.status();
   const auto bytes = core::TableBytes(shape->rows, shape->dim, core::ElementType::kFloat32);
   if (!bytes.ok()) return bytes.status();
-  auto storage = core::AlignedBuffer::Allocate(*bytes);
+  auto storage = AllocateTableStorage(*bytes);
   if (!storage.ok()) return storage.status();
   core::Vocabulary::Builder words;
   auto status = ReadRows(file, *shape, storage->data(), keep_words ? &words : nullptr);

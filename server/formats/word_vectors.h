@@ -23,7 +23,7 @@ struct WordVectors {
 /// any bytes, spaces too, but no new line. Words are collected if `keep_words`.
 ///
 /// Cost: reads the file twice. Memory: the table, the words, and the buffer of `LineReader`.
-/// Errors: those of `LineReader::Next`, `AlignedBuffer::Allocate` and `Vocabulary::Builder::Build`, and
+/// Errors: those of `LineReader::Next`, `AllocateTableStorage` and `Vocabulary::Builder::Build`, and
 ///   INVALID_ARGUMENT  [INVALID_FILE] no rows, a line of another number of fields, a field that is no float32, or
 ///                     another number of lines than the first line says; with the line.
 [[nodiscard]] absl::StatusOr<WordVectors> LoadWordVectors(const FileReader& file, bool keep_words);

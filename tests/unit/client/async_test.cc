@@ -1,4 +1,5 @@
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <memory>
 #include <optional>
@@ -105,6 +106,19 @@ TEST(EmbedAsync, LastClientMayGoAwayInTheCallback) {
   server.Release();
 
   EXPECT_TRUE(done.get_future().get());
+}
+
+TEST(EmbedAsync, LastClientWaitsForCallsUnderWay) {
+  EchoServer server;
+  std::future<absl::StatusOr<Embedding>> result;
+  {
+    const Client client = server.Connect();
+    result = client.EmbedAsync(RequestFor(1));
+    server.Release();
+  }
+
+  EXPECT_EQ(result.wait_for(std::chrono::seconds(0)), std::future_status::ready);
+  EXPECT_THAT(result.get(), IsOk());
 }
 
 TEST(EmbedAsync, CallbackMayMakeTheNextCall) {

@@ -199,6 +199,25 @@ TEST(Cancel, AfterTheCallDoesNothing) {
   EXPECT_TRUE(stop.request_stop());
 }
 
+TEST(Addresses, TakeCallsInTurn) {
+  std::atomic<int> calls[2] = {0, 0};
+  const auto counting = [&calls](int i) {
+    return [&calls, i](grpc::ServerContext*, const v1::EmbedRequest&, v1::EmbedResponse* response) {
+      ++calls[i];
+      return AnswerOne(response);
+    };
+  };
+  const ScriptedServer first({.embed = counting(0)});
+  const ScriptedServer second({.embed = counting(1)});
+  ASSERT_OK_AND_ASSIGN(const Client client, Client::Connect(first.address() + "," + second.address()));
+
+  // Each is used from when it is connected on, which is not for all at the same time.
+  for (int i = 0; i < 10'000 && (calls[0] == 0 || calls[1] == 0); ++i) ASSERT_THAT(client.Embed(kRequest), IsOk());
+
+  EXPECT_GT(calls[0], 0);
+  EXPECT_GT(calls[1], 0);
+}
+
 class WithoutServerTest : public ::testing::Test {
  protected:
   WithoutServerTest() {

@@ -17,7 +17,7 @@ inline void SetTensor(std::initializer_list<std::int64_t> shape, const std::vect
   tensor.set_data_type(v1::DATA_TYPE_FLOAT32);
   tensor.mutable_shape()->Assign(shape.begin(), shape.end());
   tensor.mutable_data()->resize(values.size() * sizeof(float));
-  std::memcpy(tensor.mutable_data()->data(), values.data(), tensor.data().size());
+  if (!values.empty()) std::memcpy(tensor.mutable_data()->data(), values.data(), tensor.data().size());
 }
 
 }  // namespace embd::client

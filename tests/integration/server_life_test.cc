@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <future>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "tests/support/served_models.h"
+#include "tests/support/status_matchers.h"
+
+namespace embd {
+namespace {
+
+using ::embd::testing::IsOk;
+using ::embd::testing::ReasonIs;
+using ::embd::testing::StatusIs;
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+config::ServerConfig Config() {
+  config::ServerConfig config;
+  config.models = {testing::SmallModel("tiny", 10, 1024, 4096)};
+  return config;
+}
+
+client::EmbedRequest Request(std::int64_t batch, std::int64_t tokens) {
+  return {.model = "tiny",
+          .ids = std::vector<std::int64_t>(static_cast<std::size_t>(batch * tokens), 3),
+          .batch_size = batch,
+          .sequence_length = tokens};
+}
+
+TEST(ServerLife, SecondServerOnThePortIsRefused) {
+  const testing::ServedModels served(Config());
+  config::ServerConfig second = Config();
+  second.listen = {served.tcp_address()};
+
+  EXPECT_THAT(
+      app::EmbeddingServer::Start(second),
+      AllOf(StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("cannot listen on \"" + served.tcp_address())),
+            ReasonIs("CANNOT_LISTEN")));
+}
+
+TEST(ServerLife, ShutdownEndsCallsInFlightWithTheirResult) {
+  testing::ServedModels served(Config());
+  const client::Client client = served.TcpClient();
+  ASSERT_THAT(client.Embed(Request(1, 1)), IsOk());
+  std::vector<std::future<absl::StatusOr<client::Embedding>>> calls;
+  for (int i = 0; i < 8; ++i) calls.push_back(client.EmbedAsync(Request(2, 1024), {.timeout = absl::Seconds(20)}));
+
+  served.server().Shutdown(absl::Seconds(20));
+  served.server().Wait();
+
+  for (auto& call : calls) {
+    EXPECT_THAT(call.get(), AnyOf(IsOk(), StatusIs(absl::StatusCode::kUnavailable, ::testing::_)));
+  }
+}
+
+TEST(ServerLife, CallAfterShutdownIsUnavailable) {
+  testing::ServedModels served(Config());
+  const client::Client client = client::Client::Connect(served.tcp_address(), {.max_attempts = 1}).value();
+  ASSERT_THAT(client.Embed(Request(1, 1)), IsOk());
+
+  served.server().Shutdown(absl::Seconds(1));
+
+  EXPECT_THAT(client.Embed(Request(1, 1)), StatusIs(absl::StatusCode::kUnavailable, ::testing::_));
+}
+
+TEST(ServerLife, DeadlineThatPassesStopsTheCall) {
+  const testing::ServedModels served(Config());
+  const client::Client client = served.TcpClient();
+
+  EXPECT_THAT(client.Embed(Request(16, 4096), {.timeout = absl::Milliseconds(1)}),
+              StatusIs(absl::StatusCode::kDeadlineExceeded, ::testing::_));
+  EXPECT_THAT(client.Embed(Request(1, 1)), IsOk());
+}
+
+// 16 x 16 MiB against a bound of 40 MiB: some are told to come again, and the client's retry lets all through in the
+// end.
+TEST(ServerLife, TooManyBytesInFlightIsOverloadedAndRetried) {
+  config::ServerConfig config = Config();
+  config.limits.max_bytes_in_flight = 40 << 20;
+  const testing::ServedModels served(config);
+  const client::Client impatient = client::Client::Connect(served.tcp_address(), {.max_attempts = 1}).value();
+
+  std::vector<std::thread> callers;
+  std::atomic<int> done = 0;
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&] {
+      for (int call = 0; call < 4; ++call) {
+        const auto result = impatient.Embed(Request(1, 4096));
+        EXPECT_THAT(result, AnyOf(IsOk(), AllOf(StatusIs(absl::StatusCode::kResourceExhausted,
+                                                         HasSubstr("max_bytes_in_flight of this server is 41943040")),
+                                                ReasonIs("OVERLOADED"))));
+        if (result.ok()) ++done;
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+
+  EXPECT_GT(done.load(), 0);
+  EXPECT_THAT(served.TcpClient().Embed(Request(1, 4096)), IsOk()) << "what was in flight has been given back";
+}
+
+TEST(ServerLife, ReplyLargerThanAllBytesInFlightNeverFits) {
+  config::ServerConfig config = Config();
+  config.limits.max_bytes_in_flight = 1 << 20;
+  const testing::ServedModels served(config);
+
+  EXPECT_THAT(served.TcpClient().Embed(Request(1, 1024)),
+              AllOf(StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("exceeds max_bytes_in_flight 1048576")),
+                    ReasonIs("RESPONSE_TOO_LARGE")));
+}
+
+TEST(ServerLife, ModelThatCannotBeLoadedStopsTheServerWithItsName) {
+  config::ServerConfig config;
+  config.listen = {"127.0.0.1:0"};
+  config.models = {{.name = "gone", .token = config::TableFile{.path = "/nonexistent/table.npy"}}};
+
+  EXPECT_THAT(
+      app::EmbeddingServer::Start(config),
+      StatusIs(absl::StatusCode::kNotFound, AllOf(HasSubstr("model \"gone\""), HasSubstr("/nonexistent/table.npy"))));
+}
+
+TEST(ServerLife, RepliesOver4MebibytesReachTheClientLibrary) {
+  const testing::ServedModels served(Config());
+
+  const auto result = served.TcpClient().Embed(Request(2, 4096));
+
+  ASSERT_THAT(result, IsOk());
+  EXPECT_EQ(result->bytes().size(), 2u * 4096 * 1024 * 4);
+}
+
+TEST(ServerLife, ManyCallersAtOnceGetTheSameBytes) {
+  const testing::ServedModels served(Config());
+  const client::Client client = served.TcpClient();
+  const auto expected = client.Embed(Request(2, 700));
+  ASSERT_THAT(expected, IsOk());
+
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 8; ++i) {
+    callers.emplace_back([&] {
+      for (int call = 0; call < 10; ++call) {
+        const auto result = client.Embed(Request(2, 700));
+        ASSERT_THAT(result, IsOk());
+        ASSERT_TRUE(std::ranges::equal(result->bytes(), expected->bytes()));
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+}
+
+}  // namespace
+}  // namespace embd

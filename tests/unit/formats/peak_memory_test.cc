@@ -1,0 +1,118 @@
+// The peak of memory while a table is loaded, measured in a process of its own.
+#include "gmock/gmock.h"
+
+// Sanitizers keep memory of their own beside ours, so the numbers would mean nothing.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "server/formats/load_table.h"
+#include "tests/unit/formats/file_bytes.h"
+#include "tests/unit/formats/scratch_folder.h"
+
+namespace embd::formats {
+namespace {
+
+constexpr std::int64_t kRows = 65'536;
+constexpr std::int64_t kDim = 256;
+constexpr std::int64_t kTableBytes = kRows * kDim * 4;  // 64 MiB
+
+std::int64_t PeakBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024;
+}
+
+// By how much loading the file raises the peak of resident memory; -1 if it does not load.
+std::int64_t PeakGrowth(const std::string& path, const std::string& tensor) {
+  int ends[2];
+  if (pipe(ends) != 0) return -1;
+  const pid_t child = fork();
+  if (child == 0) {  // begins with a peak of what it has now
+    const std::int64_t before = PeakBytes();
+    const auto loaded = LoadTable({.path = path, .tensor = tensor, .vocabulary = ""});
+    const std::int64_t growth = loaded.ok() && loaded->table.rows() == kRows ? PeakBytes() - before : -1;
+    const bool written = write(ends[1], &growth, sizeof growth) == sizeof growth;
+    _exit(written ? 0 : 1);
+  }
+  close(ends[1]);
+  std::int64_t growth = -1;
+  if (read(ends[0], &growth, sizeof growth) != sizeof growth) growth = -1;
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  return growth;
+}
+
+MATCHER(IsOneTableAndAtMostAFifthMore, "") {
+  *result_listener << static_cast<double>(arg) / kTableBytes << " times the table";
+  return arg >= kTableBytes * 9 / 10 && arg <= kTableBytes * 12 / 10;
+}
+
+// Data of zeros, which takes no space on disk.
+std::string WriteSparse(const ScratchFolder& folder, const std::string& name, const std::string& head,
+                        std::int64_t data_bytes) {
+  const std::string path = folder.Write(name, head);
+  std::filesystem::resize_file(path, head.size() + static_cast<std::size_t>(data_bytes));
+  return path;
+}
+
+TEST(PeakMemory, NpyInCOrder) {
+  const ScratchFolder folder;
+  const std::string path = WriteSparse(
+      folder, "t.npy", NpyFile(NpyDict("'<f4'", absl::StrCat("(", kRows, ", ", kDim, ")")), ""), kTableBytes);
+
+  EXPECT_THAT(PeakGrowth(path, ""), IsOneTableAndAtMostAFifthMore());
+}
+
+TEST(PeakMemory, NpyInFortranOrderAndBigEndian) {
+  const ScratchFolder folder;
+  const std::string path = WriteSparse(
+      folder, "t.npy", NpyFile(NpyDict("'>f4'", absl::StrCat("(", kRows, ", ", kDim, ")"), true), ""), kTableBytes);
+
+  EXPECT_THAT(PeakGrowth(path, ""), IsOneTableAndAtMostAFifthMore());
+}
+
+TEST(PeakMemory, NpyOfFewLongColumns) {
+  const ScratchFolder folder;
+  const std::string path = WriteSparse(
+      folder, "t.npy", NpyFile(NpyDict("'<f8'", absl::StrCat("(", kRows, ", ", kDim / 2, ")"), true), ""), kTableBytes);
+
+  EXPECT_THAT(PeakGrowth(path, ""), IsOneTableAndAtMostAFifthMore());
+}
+
+TEST(PeakMemory, SafetensorsBesideLargerTensors) {
+  const ScratchFolder folder;
+  const std::uint64_t bytes = kTableBytes;
+  const std::string header =
+      Header({Entry("before", "U8", absl::StrCat("[", 2 * bytes, "]"), 0, 2 * bytes),
+              Entry("wte", "F32", absl::StrCat("[", kRows, ",", kDim, "]"), 2 * bytes, 3 * bytes),
+              Entry("behind", "I64", absl::StrCat("[", bytes / 8, "]"), 3 * bytes, 4 * bytes)});
+  const std::string path = WriteSparse(folder, "t.safetensors", SafetensorsFile(header, ""), 4 * kTableBytes);
+
+  EXPECT_THAT(PeakGrowth(path, "wte"), IsOneTableAndAtMostAFifthMore());
+}
+
+TEST(PeakMemory, TextWithItsWords) {
+  const ScratchFolder folder;
+  const std::string path = folder.Path("t.txt");
+  {
+    std::string numbers;
+    for (std::int64_t i = 0; i < kDim; ++i) absl::StrAppend(&numbers, " 0.", i);
+    std::ofstream file(path, std::ios::binary);
+    for (std::int64_t row = 0; row < kRows; ++row) file << "word" << row << numbers << '\n';
+  }
+
+  EXPECT_THAT(PeakGrowth(path, ""), IsOneTableAndAtMostAFifthMore());
+}
+
+}  // namespace
+}  // namespace embd::formats
+
+#endif
