@@ -70,8 +70,9 @@ class CurlTest(unittest.TestCase):
 
     def test_names_of_enum_values_are_understood(self):
         request = {"model": "demo-rotary", "ids": [1], "batchSize": 1, "sequenceLength": 1}
+        request |= {"outputType": "DATA_TYPE_BFLOAT16", "part": "PART_TOKEN"}
 
-        done = self.curl("EmbeddingService/Embed", {**request, "outputType": "DATA_TYPE_BFLOAT16", "part": "PART_TOKEN"})
+        done = self.curl("EmbeddingService/Embed", request)
 
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["embeddings"]["dataType"], "DATA_TYPE_BFLOAT16")

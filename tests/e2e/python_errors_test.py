@@ -62,8 +62,18 @@ REFUSALS = {
         "SEQUENCE_TOO_LONG",
         ('sequence_length 129 exceeds max_context_length 128 of model "demo-learned"',),
     ),
-    "offset negative": (request(position_offsets=[-1]), INVALID, "POSITION_OUT_OF_RANGE", ("position_offsets[0]", "-1")),
-    "offsets neither one nor B": (request(position_offsets=[0] * 3), INVALID, "INVALID_SHAPE", ("position_offsets", "3")),
+    "offset negative": (
+        request(position_offsets=[-1]),
+        INVALID,
+        "POSITION_OUT_OF_RANGE",
+        ("position_offsets[0]", "-1"),
+    ),
+    "offsets neither one nor B": (
+        request(position_offsets=[0] * 3),
+        INVALID,
+        "INVALID_SHAPE",
+        ("position_offsets", "3"),
+    ),
     "position id at L": (
         request(position_ids=[0, 1, 2, 3, 4, 128]),
         INVALID,
@@ -97,7 +107,12 @@ REFUSALS = {
         "INVALID_SHAPE",
         ("23", "24"),
     ),
-    "ids tensor of rank 1": (request(ids=[], ids_tensor=raw_ids(bytes(24), [6])), INVALID, "INVALID_SHAPE", ("ids_tensor",)),
+    "ids tensor of rank 1": (
+        request(ids=[], ids_tensor=raw_ids(bytes(24), [6])),
+        INVALID,
+        "INVALID_SHAPE",
+        ("ids_tensor",),
+    ),
     "ids tensor whose shape says otherwise": (
         request(ids=[], ids_tensor=raw_ids(bytes(24), [3, 2])),
         INVALID,

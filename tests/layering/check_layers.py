@@ -14,7 +14,18 @@ SUFFIXES = {".h", ".cc", ".hpp", ".cpp", ".inc"}
 _INCLUDE = re.compile(r'\s*#\s*include(?:_next)?\s*(?:([<"])([^>"]*)[>"]|(\S.*))')
 
 # Headers of the operating system that have no folder of their own; the C++ library's have no ".h".
-_SYSTEM_HEADERS = {"dirent.h", "fcntl.h", "malloc.h", "poll.h", "pthread.h", "sched.h", "signal.h", "stdlib.h", "time.h", "unistd.h"}
+_SYSTEM_HEADERS = {
+    "dirent.h",
+    "fcntl.h",
+    "malloc.h",
+    "poll.h",
+    "pthread.h",
+    "sched.h",
+    "signal.h",
+    "stdlib.h",
+    "time.h",
+    "unistd.h",
+}
 _SYSTEM_FOLDERS = {"arpa", "linux", "net", "netinet", "sys"}
 
 # Outside libraries, by how their headers begin.
