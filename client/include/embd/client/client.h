@@ -1,0 +1,113 @@
+#ifndef EMBD_CLIENT_CLIENT_H_
+#define EMBD_CLIENT_CLIENT_H_
+
+#include <cstddef>
+#include <functional>
+#include <future>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "embd/client/diagnostics.h"
+#include "embd/client/embedding.h"
+#include "embd/client/options.h"
+#include "embd/client/stream.h"
+#include "embd/client/transport.h"
+
+namespace embd::client {
+
+/// Asks an embd server.
+///
+///     auto client = embd::client::Client::Connect("localhost:8001");
+///     auto result = client->Embed({.model = "gpt2", .ids = {464, 3290}, .batch_size = 1, .sequence_length = 2});
+///     auto values = result->As<float>();
+///
+/// A copyable value; copies share one connection.
+/// Thread safety: thread-safe.
+///
+/// Errors: every call returns the code and message of the server, and `ErrorReason` (error.h) tells the reason; the
+/// .proto files list them. Besides: UNAVAILABLE when the server cannot be reached, DEADLINE_EXCEEDED and CANCELLED as
+/// CallOptions say, INTERNAL when a reply makes no sense.
+class Client {
+ public:
+  /// Prepares a connection, which is made by the first call; so a server that is not there is found out then.
+  ///
+  /// `address` is one of
+  ///   HOST:PORT, [IPV6]:PORT        a name stands for all its addresses
+  ///   IP:PORT,IP:PORT,…             several servers, all IPv4 or all IPv6
+  ///   unix:PATH, unix:///PATH, unix-abstract:NAME
+  ///   dns:///HOST:PORT, ipv4:IP:PORT,…, ipv6:[IP]:PORT,…   as gRPC names them
+  /// Several addresses take calls in turn. The connection is not encrypted; for others see channel.h.
+  ///
+  /// Errors:
+  ///   INVALID_ARGUMENT  the address is none of these; an option is outside its range.
+  [[nodiscard]] static absl::StatusOr<Client> Connect(absl::string_view address, const ClientOptions& options = {});
+
+  /// Asks through `transport`, which is not null.
+  explicit Client(std::shared_ptr<Transport> transport);
+
+  /// Embeds one batch into memory of its own.
+  [[nodiscard]] absl::StatusOr<Embedding> Embed(const EmbedRequest& request, const CallOptions& options = {}) const;
+
+  /// Embeds one batch into `out`, whose size must be exactly that of the tensor. The bytes are copied once, from the
+  /// received message to `out`. On an error nothing is written.
+  ///
+  /// Errors:
+  ///   INVALID_ARGUMENT  `out` has another size than the tensor; the message names both.
+  [[nodiscard]] absl::StatusOr<EmbedInfo> EmbedInto(const EmbedRequest& request, std::span<std::byte> out,
+                                                    const CallOptions& options = {}) const;
+
+  /// The same for FLOAT32.
+  ///
+  /// Errors:
+  ///   INVALID_ARGUMENT  the request asks for another type, or `out` has another size than the tensor.
+  [[nodiscard]] absl::StatusOr<EmbedInfo> EmbedInto(const EmbedRequest& request, std::span<float> out,
+                                                    const CallOptions& options = {}) const;
+
+  /// Embeds one batch without blocking a thread. `done` is called exactly once, from a thread of gRPC or before this
+  /// returns; it must not block for long. `CallOptions::cancel` cancels it.
+  void EmbedAsync(const EmbedRequest& request, std::function<void(absl::StatusOr<Embedding>)> done,
+                  const CallOptions& options = {}) const;
+
+  /// The same with a future. Dropping the future neither blocks nor cancels.
+  [[nodiscard]] std::future<absl::StatusOr<Embedding>> EmbedAsync(const EmbedRequest& request,
+                                                                  const CallOptions& options = {}) const;
+
+  /// Opens a stream of batches. `options` hold for the stream as a whole.
+  [[nodiscard]] absl::StatusOr<EmbedStream> OpenStream(const CallOptions& options = {}) const;
+
+  /// The models that are served, in order of name.
+  [[nodiscard]] absl::StatusOr<std::vector<ModelSummary>> ListModels(const CallOptions& options = {}) const;
+
+  /// All about one model.
+  [[nodiscard]] absl::StatusOr<ModelDescription> DescribeModel(const DescribeModelRequest& request,
+                                                               const CallOptions& options = {}) const;
+
+  /// The ids of words, through the model's vocabulary.
+  [[nodiscard]] absl::StatusOr<TokenIds> LookUpTokens(const LookUpTokensRequest& request,
+                                                      const CallOptions& options = {}) const;
+
+  /// How alike rows of a table are that lie k apart.
+  [[nodiscard]] absl::StatusOr<NeighbourCurve> NeighbourSimilarity(const NeighbourSimilarityRequest& request,
+                                                                   const CallOptions& options = {}) const;
+
+  /// Version, limits and capabilities of the server.
+  [[nodiscard]] absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& options = {}) const;
+
+  /// Health of `service`: "" for the whole server, or the name of a service or model.
+  ///
+  /// Errors:
+  ///   NOT_FOUND  the server knows no such service.
+  [[nodiscard]] absl::StatusOr<HealthStatus> CheckHealth(const std::string& service = "",
+                                                         const CallOptions& options = {}) const;
+
+ private:
+  std::shared_ptr<Transport> transport_;
+};
+
+}  // namespace embd::client
+
+#endif  // EMBD_CLIENT_CLIENT_H_

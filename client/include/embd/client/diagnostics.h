@@ -1,0 +1,164 @@
+#ifndef EMBD_CLIENT_DIAGNOSTICS_H_
+#define EMBD_CLIENT_DIAGNOSTICS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "embd/client/enums.h"
+
+// What DiagnosticsService asks and answers. V = vocab_size, D = embedding_dim, L = max_context_length.
+namespace embd::client {
+
+/// One line about a model.
+struct ModelSummary {
+  std::string name = {};
+  std::string version = {};
+  /// How often it has been loaded: 1 at first.
+  std::int64_t generation = 0;
+  PositionEncoding position_encoding = PositionEncoding::kUnspecified;
+  std::int64_t vocab_size = 0;
+  std::int64_t embedding_dim = 0;
+  /// Rows of the position table; unset where there is none.
+  std::optional<std::int64_t> max_context_length = {};
+  /// The stored type of the token table.
+  DataType data_type = DataType::kUnspecified;
+  /// Bytes and trainable parameters of all its tables.
+  std::int64_t byte_size = 0;
+  std::int64_t parameter_count = 0;
+};
+
+/// One table of a model.
+struct TableDescription {
+  TableKind kind = TableKind::kUnspecified;
+  /// The stored type.
+  DataType data_type = DataType::kUnspecified;
+  /// Rows and D.
+  std::vector<std::int64_t> shape = {};
+  /// Rows x D, and how many of them are trainable.
+  std::int64_t element_count = 0;
+  std::int64_t parameter_count = 0;
+  std::int64_t byte_size = 0;
+  /// SHA-256 (hex) of the stored elements.
+  std::string checksum = {};
+  /// Where the rows come from: a file's path, or how they were computed.
+  std::string source = {};
+};
+
+/// Parameters of a rotary encoding.
+struct RotaryParameters {
+  std::int64_t head_dim = 0;
+  /// How many leading components of a head are turned; unset: all.
+  std::optional<std::int64_t> rotary_dim = {};
+  /// The base of the wavelengths; unset: 10000.
+  std::optional<double> theta = {};
+  RotaryPairing pairing = RotaryPairing::kUnspecified;
+};
+
+/// Asks about one model.
+struct DescribeModelRequest {
+  std::string model = {};
+  /// Empty: the version that is served.
+  std::string model_version = {};
+};
+
+/// All about one model.
+struct ModelDescription {
+  std::string name = {};
+  std::string version = {};
+  std::int64_t generation = 0;
+  /// SHA-256 (hex) over the tables.
+  std::string checksum = {};
+  PositionEncoding position_encoding = PositionEncoding::kUnspecified;
+  std::int64_t vocab_size = 0;
+  std::int64_t embedding_dim = 0;
+  /// Rows of the position table; unset where there is none.
+  std::optional<std::int64_t> max_context_length = {};
+  /// Token first, then position.
+  std::vector<TableDescription> tables = {};
+  /// Trainable parameters of all tables.
+  std::int64_t parameter_count = 0;
+  /// Words of the vocabulary; 0 where the model has none.
+  std::int64_t vocabulary_words = 0;
+  /// The base of a sinusoidal table's wavelengths; unset for other encodings.
+  std::optional<double> sinusoidal_base = {};
+  /// Unset unless the encoding is rotary.
+  std::optional<RotaryParameters> rotary = {};
+};
+
+/// Asks for the ids of words.
+struct LookUpTokensRequest {
+  std::string model = {};
+  /// The words, exactly as the vocabulary spells them.
+  std::vector<std::string> tokens = {};
+  /// Empty: the version that is served.
+  std::string model_version = {};
+};
+
+/// The ids of words.
+struct TokenIds {
+  std::string model = {};
+  std::string model_version = {};
+  /// One id a word, in the order of the words.
+  std::vector<std::int64_t> ids = {};
+};
+
+/// Asks for the neighbour curve of a table.
+struct NeighbourSimilarityRequest {
+  std::string model = {};
+  /// kUnspecified: the position table.
+  TableKind table = TableKind::kUnspecified;
+  /// The largest offset K; 0: the server's default, 8 or fewer.
+  std::int64_t max_offset = 0;
+  /// The first row that is looked at, and how many from there on; 0 rows: all.
+  std::int64_t first_row = 0;
+  std::int64_t row_count = 0;
+  /// Empty: the version that is served.
+  std::string model_version = {};
+};
+
+/// The cosine of row p and row p + k over all p. Each list has one value for each offset k = 1 … K.
+struct NeighbourCurve {
+  std::string model = {};
+  std::string model_version = {};
+  TableKind table = TableKind::kUnspecified;
+  /// The rows that were looked at.
+  std::int64_t rows = 0;
+  std::vector<double> mean_cosine = {};
+  std::vector<double> min_cosine = {};
+  std::vector<double> max_cosine = {};
+  /// What the formula of a sinusoidal table says; empty for other tables.
+  std::vector<double> closed_form = {};
+  /// Rows whose norm is below 1e-8.
+  std::int64_t zero_rows = 0;
+  /// For how many k < K the mean does not rise by more than 1e-3.
+  std::int32_t monotone_steps = 0;
+};
+
+/// What a request may ask of a server.
+struct ServerLimits {
+  std::int64_t max_request_bytes = 0;
+  std::int64_t max_response_bytes = 0;
+  std::int64_t max_batch_size = 0;
+  std::int64_t max_sequence_length = 0;
+  std::int64_t max_bytes_in_flight = 0;
+};
+
+/// About a server.
+struct ServerInfo {
+  /// Semantic version, e.g. "0.1.0".
+  std::string version = {};
+  /// Compiler and build type.
+  std::string build = {};
+  /// Grows by one with each addition to the API.
+  std::int32_t api_revision = 0;
+  /// Names of features that not every server has.
+  std::vector<std::string> capabilities = {};
+  std::string simd_target = {};
+  ServerLimits limits = {};
+};
+
+}  // namespace embd::client
+
+#endif  // EMBD_CLIENT_DIAGNOSTICS_H_

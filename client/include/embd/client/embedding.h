@@ -1,0 +1,106 @@
+#ifndef EMBD_CLIENT_EMBEDDING_H_
+#define EMBD_CLIENT_EMBEDDING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "embd/client/enums.h"
+
+namespace embd::client {
+
+/// One (B, T) batch: B = batch_size, T = sequence_length. The server checks it; nothing is checked here.
+struct EmbedRequest {
+  /// Name of a served model. Required.
+  std::string model = {};
+  /// The ids in row-major order: cell (b, t) is ids[b * T + t]. Empty for Part::kPosition.
+  std::vector<std::int64_t> ids = {};
+  /// B and T. Both are needed.
+  std::int64_t batch_size = 0;
+  std::int64_t sequence_length = 0;
+  /// What is returned.
+  Part part = Part::kComposed;
+  /// The element type of the reply: kFloat32, kFloat16 or kBfloat16.
+  DataType output_type = DataType::kFloat32;
+  /// First position of the rows: none (all 0), one for all rows, or B. Excludes position_ids.
+  std::vector<std::int64_t> position_offsets = {};
+  /// Explicit positions: T (the same for every row) or B * T. Excludes position_offsets.
+  std::vector<std::int64_t> position_ids = {};
+  /// The version that must answer; empty: the one that is served.
+  std::string model_version = {};
+};
+
+/// What a reply says besides the elements.
+struct EmbedInfo {
+  /// The model that answered, its version, and how often it has been loaded (1 at first).
+  std::string model = {};
+  std::string model_version = {};
+  std::int64_t generation = 0;
+  /// SHA-256 (hex) over the model's tables.
+  std::string checksum = {};
+  /// What the caller should know although the call succeeded.
+  std::vector<std::string> warnings = {};
+  /// The type of the elements, and the extents: (B, T, D).
+  DataType data_type = DataType::kUnspecified;
+  std::vector<std::int64_t> shape = {};
+};
+
+/// A (B, T, D) tensor in memory of its own: row-major, little-endian, without padding.
+///
+/// Ownership: owns its elements; movable, not copyable (tensors can be large). A moved-from one may only be assigned to
+/// or destroyed. Thread safety: thread-compatible.
+class Embedding {
+ public:
+  /// Without elements.
+  Embedding() = default;
+
+  /// Takes over `data`, which holds `byte_size` bytes. Meant for transports.
+  Embedding(EmbedInfo info, std::unique_ptr<std::byte[]> data, std::size_t byte_size)
+      : info_(std::move(info)), data_(std::move(data)), byte_size_(byte_size) {}
+
+  Embedding(Embedding&&) = default;
+  Embedding& operator=(Embedding&&) = default;
+
+  [[nodiscard]] const EmbedInfo& info() const { return info_; }
+  [[nodiscard]] DataType data_type() const { return info_.data_type; }
+  [[nodiscard]] const std::vector<std::int64_t>& shape() const { return info_.shape; }
+
+  /// The elements, as received; aligned for any element type. Valid as long as this object holds them.
+  [[nodiscard]] std::span<const std::byte> bytes() const { return {data_.get(), byte_size_}; }
+
+  /// The elements as T, without a copy: `float` for FLOAT32, `std::uint16_t` for the bits of FLOAT16 and BFLOAT16.
+  ///
+  /// Errors:
+  ///   FAILED_PRECONDITION  the elements have another type; the message names it.
+  template <typename T>
+  [[nodiscard]] absl::StatusOr<std::span<const T>> As() const;
+
+ private:
+  EmbedInfo info_;
+  std::unique_ptr<std::byte[]> data_;
+  std::size_t byte_size_ = 0;
+};
+
+template <>
+absl::StatusOr<std::span<const float>> Embedding::As<float>() const;
+template <>
+absl::StatusOr<std::span<const std::uint16_t>> Embedding::As<std::uint16_t>() const;
+
+/// One answer of a stream.
+struct StreamItem {
+  /// As it was sent along with the request.
+  std::string request_id = {};
+  /// The number of the request in its stream, from 0.
+  std::int64_t index = 0;
+  /// The tensor, or why this request was refused; the stream goes on after a refusal.
+  absl::StatusOr<Embedding> result = Embedding();
+};
+
+}  // namespace embd::client
+
+#endif  // EMBD_CLIENT_EMBEDDING_H_

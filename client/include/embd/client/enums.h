@@ -1,0 +1,65 @@
+#ifndef EMBD_CLIENT_ENUMS_H_
+#define EMBD_CLIENT_ENUMS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/strings/string_view.h"
+
+// The enums of embd.v1, with the numbers they have on the wire. A newer server may send a number that is not listed
+// here; it is kept as it is, and its name is "unknown".
+namespace embd::client {
+
+/// The type of one element of a tensor. All are little-endian.
+enum class DataType : int {
+  kUnspecified = 0,
+  kFloat32 = 1,
+  kFloat16 = 2,
+  kBfloat16 = 3,
+  kFloat64 = 4,
+  kInt8 = 5,
+  kInt32 = 6,
+  kInt64 = 7,
+  kUint32 = 8,
+};
+
+/// What of the composition is asked for.
+enum class Part : int {
+  kUnspecified = 0,  ///< kComposed
+  kComposed = 1,     ///< token row + position row
+  kToken = 2,        ///< the token row alone
+  kPosition = 3,     ///< the position row alone; needs no ids
+};
+
+/// Which of a model's tables is meant.
+enum class TableKind : int { kUnspecified = 0, kToken = 1, kPosition = 2, kTokenType = 3, kOutput = 4 };
+
+/// How a model marks order.
+enum class PositionEncoding : int { kUnspecified = 0, kNone = 1, kLearned = 2, kSinusoidal = 3, kRotary = 4 };
+
+/// Which two components of a vector a rotary encoding turns together.
+enum class RotaryPairing : int { kUnspecified = 0, kHalf = 1, kInterleaved = 2 };
+
+/// The answer of grpc.health.v1.Health.
+enum class HealthStatus : int { kUnknown = 0, kServing = 1, kNotServing = 2, kServiceUnknown = 3 };
+
+/// The names that people and embdctl use: "float32", "composed", "token", "learned", "half", "SERVING"; "unspecified"
+/// for zero and "unknown" for a number that is not listed. The views never dangle.
+[[nodiscard]] absl::string_view DataTypeName(DataType type);
+[[nodiscard]] absl::string_view PartName(Part part);
+[[nodiscard]] absl::string_view TableKindName(TableKind kind);
+[[nodiscard]] absl::string_view PositionEncodingName(PositionEncoding encoding);
+[[nodiscard]] absl::string_view RotaryPairingName(RotaryPairing pairing);
+[[nodiscard]] absl::string_view HealthStatusName(HealthStatus status);
+
+/// The value of that name, or nothing; "unspecified" and "unknown" name no value.
+[[nodiscard]] std::optional<DataType> DataTypeFromName(absl::string_view name);
+[[nodiscard]] std::optional<Part> PartFromName(absl::string_view name);
+[[nodiscard]] std::optional<TableKind> TableKindFromName(absl::string_view name);
+
+/// Bytes of one element; 0 for kUnspecified and unknown numbers.
+[[nodiscard]] std::int64_t DataTypeSize(DataType type);
+
+}  // namespace embd::client
+
+#endif  // EMBD_CLIENT_ENUMS_H_

@@ -1,0 +1,86 @@
+#ifndef EMBD_CLIENT_FAKE_TRANSPORT_H_
+#define EMBD_CLIENT_FAKE_TRANSPORT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "embd/client/transport.h"
+
+namespace embd::client {
+
+/// A model of FakeTransport.
+struct FakeModel {
+  std::string name = {};
+  /// D; at least 1.
+  std::int64_t embedding_dim = 0;
+  /// (V, D), row-major.
+  std::vector<float> token = {};
+  /// (L, D), row-major; empty: none.
+  std::vector<float> position = {};
+  /// V words, or none.
+  std::vector<std::string> vocabulary = {};
+  std::string version = "1";
+  /// What ListModels and DescribeModel say. kUnspecified: kLearned with a position table, else kNone.
+  PositionEncoding position_encoding = PositionEncoding::kUnspecified;
+};
+
+/// A transport in memory, for tests of code that uses a Client:
+///
+///     auto fake = std::make_shared<embd::client::FakeTransport>();
+///     fake->AddModel({.name = "tiny", .embedding_dim = 2, .token = {0, 1, 2, 3}});
+///     CodeUnderTest(embd::client::Client(fake));
+///
+/// It looks rows up and adds positions as a server does, in FLOAT32 only, and refuses what a server refuses with the
+/// same code and reason; its messages are shorter. Timeouts mean nothing to it, but a requested stop cancels.
+///
+/// Thread safety: thread-safe.
+class FakeTransport : public Transport {
+ public:
+  FakeTransport();
+  ~FakeTransport() override;
+
+  /// Serves `model` from now on, in place of one of the same name. Tables whose size is no multiple of embedding_dim
+  /// lose the rest.
+  void AddModel(FakeModel model);
+
+  /// The next `calls` calls of whatever kind, also the next sent items of streams, get `status`, which is not OK.
+  void FailNext(absl::Status status, int calls = 1);
+
+  /// What GetServerInfo answers.
+  void SetServerInfo(ServerInfo info);
+
+  /// What CheckHealth answers. Unless set, "" and the names of models are kServing and all else is NOT_FOUND.
+  void SetHealth(const std::string& service, HealthStatus health);
+
+  /// The embed requests seen so far, by any kind of call, also those that failed.
+  [[nodiscard]] std::vector<EmbedRequest> embed_requests() const;
+
+  /// Calls seen so far by name, e.g. calls("ListModels"); an item sent in a stream counts as "Send".
+  [[nodiscard]] int calls(const std::string& method) const;
+
+  [[nodiscard]] absl::StatusOr<EmbedInfo> Embed(const EmbedRequest& request, const Place& place,
+                                                const CallOptions& options) override;
+  void EmbedAsync(const EmbedRequest& request, Place place, const CallOptions& options, EmbedDone done) override;
+  [[nodiscard]] absl::StatusOr<std::unique_ptr<StreamTransport>> OpenStream(const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<std::vector<ModelSummary>> ListModels(const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<ModelDescription> DescribeModel(const DescribeModelRequest& request,
+                                                               const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<TokenIds> LookUpTokens(const LookUpTokensRequest& request,
+                                                      const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<NeighbourCurve> NeighbourSimilarity(const NeighbourSimilarityRequest& request,
+                                                                   const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<HealthStatus> CheckHealth(const std::string& service,
+                                                         const CallOptions& options) override;
+
+ private:
+  class State;  // shared with the streams that are open
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace embd::client
+
+#endif  // EMBD_CLIENT_FAKE_TRANSPORT_H_

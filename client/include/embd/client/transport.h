@@ -1,0 +1,70 @@
+#ifndef EMBD_CLIENT_TRANSPORT_H_
+#define EMBD_CLIENT_TRANSPORT_H_
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "embd/client/diagnostics.h"
+#include "embd/client/embedding.h"
+#include "embd/client/options.h"
+
+namespace embd::client {
+
+/// The two ends of one stream; see EmbedStream for the contract of each call.
+///
+/// Thread safety: sending and receiving may go on in two threads at a time. Destruction cancels what goes on.
+class StreamTransport {
+ public:
+  virtual ~StreamTransport() = default;
+  [[nodiscard]] virtual absl::Status Send(const EmbedRequest& request, absl::string_view request_id) = 0;
+  [[nodiscard]] virtual absl::Status CloseSending() = 0;
+  [[nodiscard]] virtual absl::StatusOr<std::optional<StreamItem>> Receive() = 0;
+  virtual void Cancel() = 0;
+};
+
+/// How a Client reaches a server; see Client for the contract of each call. FakeTransport is one that needs no server.
+/// New calls of the API add members here.
+///
+/// Thread safety: implementations are thread-safe.
+class Transport {
+ public:
+  /// Gives the memory for a tensor of exactly `byte_size` bytes, or refuses it. Called at most once a call, after the
+  /// whole reply has been found to be right; what is returned is then filled entirely.
+  using Place = std::function<absl::StatusOr<std::span<std::byte>>(const EmbedInfo& info, std::size_t byte_size)>;
+
+  using EmbedDone = std::function<void(absl::StatusOr<EmbedInfo>)>;
+
+  virtual ~Transport() = default;
+
+  /// Puts the tensor where `place` says. A refusal of `place` is returned as it is.
+  [[nodiscard]] virtual absl::StatusOr<EmbedInfo> Embed(const EmbedRequest& request, const Place& place,
+                                                        const CallOptions& options) = 0;
+
+  /// The same without waiting: `done` is called exactly once, on whatever thread, maybe before this returns.
+  virtual void EmbedAsync(const EmbedRequest& request, Place place, const CallOptions& options, EmbedDone done) = 0;
+
+  [[nodiscard]] virtual absl::StatusOr<std::unique_ptr<StreamTransport>> OpenStream(const CallOptions& options) = 0;
+
+  [[nodiscard]] virtual absl::StatusOr<std::vector<ModelSummary>> ListModels(const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::StatusOr<ModelDescription> DescribeModel(const DescribeModelRequest& request,
+                                                                       const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::StatusOr<TokenIds> LookUpTokens(const LookUpTokensRequest& request,
+                                                              const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::StatusOr<NeighbourCurve> NeighbourSimilarity(const NeighbourSimilarityRequest& request,
+                                                                           const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::StatusOr<HealthStatus> CheckHealth(const std::string& service,
+                                                                 const CallOptions& options) = 0;
+};
+
+}  // namespace embd::client
+
+#endif  // EMBD_CLIENT_TRANSPORT_H_
