@@ -1,0 +1,187 @@
+#include "embd/client/fake_transport.h"
+
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/fake/lookup.h"
+#include "client/fake/stream.h"
+#include "embd/client/error.h"
+
+namespace embd::client {
+
+// All members may be used under `mutex` only.
+class FakeTransport::State {
+ public:
+  std::mutex mutex;
+  std::map<std::string, FakeModel> models;
+  std::map<std::string, HealthStatus> health;
+  std::map<std::string, int> calls;
+  std::vector<EmbedRequest> embed_requests;
+  ServerInfo server_info = {.version = "fake",
+                            .build = "fake",
+                            .api_revision = 1,
+                            .capabilities = {"embed_stream"},
+                            .simd_target = "SCALAR",
+                            .limits = {.max_request_bytes = std::int64_t{64} << 20,
+                                       .max_response_bytes = std::int64_t{1} << 30,
+                                       .max_batch_size = 4096,
+                                       .max_sequence_length = 1 << 20,
+                                       .max_bytes_in_flight = std::int64_t{4} << 30}};
+  absl::Status failure;
+  int failures_left = 0;
+
+  // What every call does first.
+  absl::Status Enter(const std::string& method, const CallOptions& options) {
+    ++calls[method];
+    if (options.cancel.stop_requested()) return absl::CancelledError("the call was cancelled");
+    if (failures_left == 0) return absl::OkStatus();
+    --failures_left;
+    return failure;
+  }
+
+  absl::StatusOr<const FakeModel*> Find(const std::string& name, const std::string& version) const {
+    const auto found = models.find(name);
+    if (found == models.end()) {
+      return ErrorWithReason(absl::StatusCode::kNotFound, "MODEL_NOT_FOUND", absl::StrCat("no model \"", name, "\""));
+    }
+    if (!version.empty() && version != found->second.version) {
+      return ErrorWithReason(absl::StatusCode::kNotFound, "VERSION_NOT_FOUND",
+                             absl::StrCat("model \"", name, "\" has no version \"", version, "\""));
+    }
+    return &found->second;
+  }
+
+  absl::StatusOr<Embedding> Answer(const std::string& method, const EmbedRequest& request, const CallOptions& options) {
+    const std::lock_guard lock(mutex);
+    embed_requests.push_back(request);
+    if (absl::Status status = Enter(method, options); !status.ok()) return status;
+    const auto model = Find(request.model, request.model_version);
+    if (!model.ok()) return model.status();
+    const auto values = fake::LookUp(**model, request);
+    if (!values.ok()) return values.status();
+    const std::size_t byte_size = values->size() * sizeof(float);
+    auto data = std::make_unique_for_overwrite<std::byte[]>(byte_size);
+    if (byte_size != 0) std::memcpy(data.get(), values->data(), byte_size);
+    return Embedding({.model = (*model)->name,
+                      .model_version = (*model)->version,
+                      .generation = 1,
+                      .checksum = "fake",
+                      .data_type = DataType::kFloat32,
+                      .shape = {request.batch_size, request.sequence_length, (*model)->embedding_dim}},
+                     std::move(data), byte_size);
+  }
+};
+
+FakeTransport::FakeTransport() : state_(std::make_shared<State>()) {}
+FakeTransport::~FakeTransport() = default;
+
+void FakeTransport::AddModel(FakeModel model) {
+  const std::lock_guard lock(state_->mutex);
+  std::string name = model.name;
+  state_->models.insert_or_assign(std::move(name), std::move(model));
+}
+
+void FakeTransport::FailNext(absl::Status status, int calls) {
+  const std::lock_guard lock(state_->mutex);
+  state_->failure = std::move(status);
+  state_->failures_left = calls;
+}
+
+void FakeTransport::SetServerInfo(ServerInfo info) {
+  const std::lock_guard lock(state_->mutex);
+  state_->server_info = std::move(info);
+}
+
+void FakeTransport::SetHealth(const std::string& service, HealthStatus health) {
+  const std::lock_guard lock(state_->mutex);
+  state_->health[service] = health;
+}
+
+std::vector<EmbedRequest> FakeTransport::embed_requests() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->embed_requests;
+}
+
+int FakeTransport::calls(const std::string& method) const {
+  const std::lock_guard lock(state_->mutex);
+  const auto found = state_->calls.find(method);
+  return found == state_->calls.end() ? 0 : found->second;
+}
+
+absl::StatusOr<EmbedInfo> FakeTransport::Embed(const EmbedRequest& request, const Place& place,
+                                               const CallOptions& options) {
+  const auto answer = state_->Answer("Embed", request, options);
+  if (!answer.ok()) return answer.status();
+  const std::span<const std::byte> bytes = answer->bytes();
+  const auto out = place(answer->info(), bytes.size());
+  if (!out.ok()) return out.status();
+  if (!bytes.empty()) std::memcpy(out->data(), bytes.data(), bytes.size());
+  return answer->info();
+}
+
+void FakeTransport::EmbedAsync(const EmbedRequest& request, Place place, const CallOptions& options, EmbedDone done) {
+  done(Embed(request, place, options));
+}
+
+absl::StatusOr<std::unique_ptr<StreamTransport>> FakeTransport::OpenStream(const CallOptions& options) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (absl::Status status = state_->Enter("OpenStream", options); !status.ok()) return status;
+  }
+  return std::make_unique<fake::Stream>(
+      [state = state_](const EmbedRequest& request) { return state->Answer("Send", request, {}); }, options);
+}
+
+absl::StatusOr<std::vector<ModelSummary>> FakeTransport::ListModels(const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("ListModels", options); !status.ok()) return status;
+  std::vector<ModelSummary> result;
+  for (const auto& [name, model] : state_->models) result.push_back(fake::Summarize(model));
+  return result;
+}
+
+absl::StatusOr<ModelDescription> FakeTransport::DescribeModel(const DescribeModelRequest& request,
+                                                              const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("DescribeModel", options); !status.ok()) return status;
+  const auto model = state_->Find(request.model, request.model_version);
+  if (!model.ok()) return model.status();
+  return fake::Describe(**model);
+}
+
+absl::StatusOr<TokenIds> FakeTransport::LookUpTokens(const LookUpTokensRequest& request, const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("LookUpTokens", options); !status.ok()) return status;
+  const auto model = state_->Find(request.model, request.model_version);
+  if (!model.ok()) return model.status();
+  return fake::FindTokens(**model, request);
+}
+
+absl::StatusOr<NeighbourCurve> FakeTransport::NeighbourSimilarity(const NeighbourSimilarityRequest& request,
+                                                                  const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("NeighbourSimilarity", options); !status.ok()) return status;
+  const auto model = state_->Find(request.model, request.model_version);
+  if (!model.ok()) return model.status();
+  return fake::CompareNeighbours(**model, request);
+}
+
+absl::StatusOr<ServerInfo> FakeTransport::GetServerInfo(const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("GetServerInfo", options); !status.ok()) return status;
+  return state_->server_info;
+}
+
+absl::StatusOr<HealthStatus> FakeTransport::CheckHealth(const std::string& service, const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("CheckHealth", options); !status.ok()) return status;
+  const auto found = state_->health.find(service);
+  if (found != state_->health.end()) return found->second;
+  if (service.empty() || state_->models.contains(service)) return HealthStatus::kServing;
+  return absl::NotFoundError(absl::StrCat("no service \"", service, "\""));
+}
+
+}  // namespace embd::client

@@ -1,0 +1,75 @@
+#include "embd/client/channel.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "client/src/address.h"
+#include "client/src/grpc_transport.h"
+#include "grpc/grpc.h"
+#include "grpcpp/create_channel.h"
+#include "grpcpp/security/credentials.h"
+#include "grpcpp/support/channel_arguments.h"
+
+namespace embd::client {
+namespace {
+
+constexpr int kMaxAttempts = 5;  // gRPC takes no more
+constexpr int kRetryBufferBytes = 256 << 20;
+
+absl::Status Check(const ClientOptions& options) {
+  if (options.max_attempts < 0 || options.max_attempts > kMaxAttempts) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("max_attempts ", options.max_attempts, " is outside [0, ", kMaxAttempts, "]"));
+  }
+  if (options.keepalive_interval < absl::Seconds(10)) {
+    return absl::InvalidArgumentError(absl::StrCat("keepalive_interval ",
+                                                   absl::FormatDuration(options.keepalive_interval),
+                                                   " is less than 10s, which gRPC does not go below"));
+  }
+  return absl::OkStatus();
+}
+
+std::string ServiceConfig(const ClientOptions& options) {
+  std::string config = R"({"loadBalancingConfig":[{"round_robin":{}}])";
+  if (options.max_attempts > 1) {
+    absl::StrAppend(&config, R"(,"methodConfig":[{"name":[{}],"retryPolicy":{"maxAttempts":)", options.max_attempts,
+                    R"(,"initialBackoff":"0.05s","maxBackoff":"1s","backoffMultiplier":2,)",
+                    R"("retryableStatusCodes":["UNAVAILABLE","RESOURCE_EXHAUSTED"]}}])");
+  }
+  return config + "}";
+}
+
+grpc::ChannelArguments Arguments(const ClientOptions& options) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);
+  arguments.SetMaxSendMessageSize(-1);
+  arguments.SetUserAgentPrefix("embd-client/" EMBD_VERSION);
+  arguments.SetServiceConfigJSON(ServiceConfig(options));
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, options.max_attempts > 1 ? 1 : 0);
+  arguments.SetInt(GRPC_ARG_PER_RPC_RETRY_BUFFER_SIZE, kRetryBufferBytes);
+  if (options.keepalive_interval < absl::Hours(24 * 7)) {  // else the number of milliseconds may not fit
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(options.keepalive_interval / absl::Milliseconds(1)));
+  }
+  // A server that has just started should be found soon: gRPC waits 1 s after the first failure, and up to 2 min later.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5'000);
+  return arguments;
+}
+
+}  // namespace
+
+absl::StatusOr<Client> Client::Connect(absl::string_view address, const ClientOptions& options) {
+  if (absl::Status status = Check(options); !status.ok()) return status;
+  const auto target = TargetOf(address);
+  if (!target.ok()) return target.status();
+  return FromChannel(grpc::CreateCustomChannel(*target, grpc::InsecureChannelCredentials(), Arguments(options)),
+                     options.timeout);
+}
+
+Client FromChannel(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout) {
+  return Client(std::make_shared<GrpcTransport>(std::move(channel), timeout));
+}
+
+}  // namespace embd::client

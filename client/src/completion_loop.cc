@@ -1,0 +1,44 @@
+#include "client/src/completion_loop.h"
+
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace embd::client {
+namespace {
+
+void Run(grpc::CompletionQueue* queue) {
+  void* tag = nullptr;
+  bool ok = false;
+  while (queue->Next(&tag, &ok)) static_cast<Completion*>(tag)->Done(ok);
+}
+
+}  // namespace
+
+CompletionLoop::~CompletionLoop() {
+  if (queue_ == nullptr) return;
+  queue_->Shutdown();
+  if (thread_.get_id() == std::this_thread::get_id()) {
+    thread_.detach();
+  } else {
+    thread_.join();
+  }
+}
+
+absl::StatusOr<grpc::CompletionQueue*> CompletionLoop::Queue() {
+  const std::lock_guard lock(mutex_);
+  if (queue_ != nullptr) return queue_.get();
+  auto queue = std::make_shared<grpc::CompletionQueue>();
+  try {
+    thread_ = std::thread([queue] { Run(queue.get()); });
+  } catch (const std::system_error& error) {
+    queue->Shutdown();
+    Run(queue.get());
+    return absl::ResourceExhaustedError(absl::StrCat("no thread for asynchronous calls: ", error.what()));
+  }
+  queue_ = std::move(queue);
+  return queue_.get();
+}
+
+}  // namespace embd::client

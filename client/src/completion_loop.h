@@ -1,0 +1,50 @@
+#ifndef EMBD_CLIENT_SRC_COMPLETION_LOOP_H_
+#define EMBD_CLIENT_SRC_COMPLETION_LOOP_H_
+
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "absl/status/statusor.h"
+#include "grpcpp/completion_queue.h"
+
+namespace embd::client {
+
+/// What becomes of an operation that runs without blocking; its address is the operation's tag.
+class Completion {
+ public:
+  virtual ~Completion() = default;
+
+  /// Called once, on the loop's thread. May delete the object.
+  virtual void Done(bool ok) = 0;
+};
+
+/// One thread that waits for operations and completes them; it starts with the first use.
+///
+/// gRPC's callback API is not used because its threads join themselves, and hang, if the last reference to a channel
+/// goes away on one of them; a client that is dropped in a callback would do that.
+///
+/// Thread safety: thread-safe. Destruction waits for the operations that are under way, except on the loop's own
+/// thread, where they are completed later.
+class CompletionLoop {
+ public:
+  CompletionLoop() = default;
+  ~CompletionLoop();
+  CompletionLoop(const CompletionLoop&) = delete;
+  CompletionLoop& operator=(const CompletionLoop&) = delete;
+
+  /// The queue for operations whose tags are `Completion`s.
+  ///
+  /// Errors:
+  ///   RESOURCE_EXHAUSTED  no thread can be started.
+  [[nodiscard]] absl::StatusOr<grpc::CompletionQueue*> Queue();
+
+ private:
+  std::mutex mutex_;                              // guards the start
+  std::shared_ptr<grpc::CompletionQueue> queue_;  // shared with the thread, which may outlive the loop
+  std::thread thread_;
+};
+
+}  // namespace embd::client
+
+#endif  // EMBD_CLIENT_SRC_COMPLETION_LOOP_H_

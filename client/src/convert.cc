@@ -1,0 +1,151 @@
+#include "convert.h"
+
+#include <string>
+
+namespace embd::client {
+namespace {
+
+template <typename Values>
+auto ToVector(const Values& values) {
+  return std::vector<typename Values::value_type>(values.begin(), values.end());
+}
+
+TableDescription FromProto(const v1::TableDescription& table) {
+  return {.kind = static_cast<TableKind>(table.kind()),
+          .data_type = static_cast<DataType>(table.data_type()),
+          .shape = ToVector(table.shape()),
+          .element_count = table.element_count(),
+          .parameter_count = table.parameter_count(),
+          .byte_size = table.byte_size(),
+          .checksum = table.checksum(),
+          .source = table.source()};
+}
+
+ModelSummary FromProto(const v1::ModelSummary& model) {
+  ModelSummary result = {.name = model.name(),
+                         .version = model.version(),
+                         .generation = model.generation(),
+                         .position_encoding = static_cast<PositionEncoding>(model.position_encoding()),
+                         .vocab_size = model.vocab_size(),
+                         .embedding_dim = model.embedding_dim(),
+                         .data_type = static_cast<DataType>(model.data_type()),
+                         .byte_size = model.byte_size(),
+                         .parameter_count = model.parameter_count()};
+  if (model.has_max_context_length()) result.max_context_length = model.max_context_length();
+  return result;
+}
+
+RotaryParameters FromProto(const v1::RotaryParameters& rotary) {
+  RotaryParameters result = {.head_dim = rotary.head_dim(), .pairing = static_cast<RotaryPairing>(rotary.pairing())};
+  if (rotary.has_rotary_dim()) result.rotary_dim = rotary.rotary_dim();
+  if (rotary.has_theta()) result.theta = rotary.theta();
+  return result;
+}
+
+}  // namespace
+
+v1::EmbedRequest ToProto(const EmbedRequest& request) {
+  v1::EmbedRequest result;
+  result.set_model(request.model);
+  result.mutable_ids()->Add(request.ids.begin(), request.ids.end());
+  result.set_batch_size(request.batch_size);
+  result.set_sequence_length(request.sequence_length);
+  result.set_part(static_cast<v1::Part>(request.part));
+  result.set_output_type(static_cast<v1::DataType>(request.output_type));
+  result.mutable_position_offsets()->Add(request.position_offsets.begin(), request.position_offsets.end());
+  result.mutable_position_ids()->Add(request.position_ids.begin(), request.position_ids.end());
+  result.set_model_version(request.model_version);
+  return result;
+}
+
+v1::DescribeModelRequest ToProto(const DescribeModelRequest& request) {
+  v1::DescribeModelRequest result;
+  result.set_model(request.model);
+  result.set_model_version(request.model_version);
+  return result;
+}
+
+v1::LookUpTokensRequest ToProto(const LookUpTokensRequest& request) {
+  v1::LookUpTokensRequest result;
+  result.set_model(request.model);
+  result.set_model_version(request.model_version);
+  result.mutable_tokens()->Add(request.tokens.begin(), request.tokens.end());
+  return result;
+}
+
+v1::NeighbourSimilarityRequest ToProto(const NeighbourSimilarityRequest& request) {
+  v1::NeighbourSimilarityRequest result;
+  result.set_model(request.model);
+  result.set_model_version(request.model_version);
+  result.set_table(static_cast<v1::TableKind>(request.table));
+  result.set_max_offset(request.max_offset);
+  result.set_first_row(request.first_row);
+  result.set_row_count(request.row_count);
+  return result;
+}
+
+EmbedInfo FromProto(const v1::EmbedResponse& response) {
+  return {.model = response.model(),
+          .model_version = response.model_version(),
+          .generation = response.generation(),
+          .checksum = response.checksum(),
+          .warnings = ToVector(response.warnings()),
+          .data_type = static_cast<DataType>(response.embeddings().data_type()),
+          .shape = ToVector(response.embeddings().shape())};
+}
+
+std::vector<ModelSummary> FromProto(const v1::ListModelsResponse& response) {
+  std::vector<ModelSummary> result;
+  for (const v1::ModelSummary& model : response.models()) result.push_back(FromProto(model));
+  return result;
+}
+
+ModelDescription FromProto(const v1::DescribeModelResponse& response) {
+  ModelDescription result = {.name = response.name(),
+                             .version = response.version(),
+                             .generation = response.generation(),
+                             .checksum = response.checksum(),
+                             .position_encoding = static_cast<PositionEncoding>(response.position_encoding()),
+                             .vocab_size = response.vocab_size(),
+                             .embedding_dim = response.embedding_dim(),
+                             .parameter_count = response.parameter_count(),
+                             .vocabulary_words = response.vocabulary_words()};
+  if (response.has_max_context_length()) result.max_context_length = response.max_context_length();
+  for (const v1::TableDescription& table : response.tables()) result.tables.push_back(FromProto(table));
+  if (response.has_sinusoidal_base()) result.sinusoidal_base = response.sinusoidal_base();
+  if (response.has_rotary()) result.rotary = FromProto(response.rotary());
+  return result;
+}
+
+TokenIds FromProto(const v1::LookUpTokensResponse& response) {
+  return {.model = response.model(), .model_version = response.model_version(), .ids = ToVector(response.ids())};
+}
+
+NeighbourCurve FromProto(const v1::NeighbourSimilarityResponse& response) {
+  return {.model = response.model(),
+          .model_version = response.model_version(),
+          .table = static_cast<TableKind>(response.table()),
+          .rows = response.rows(),
+          .mean_cosine = ToVector(response.mean_cosine()),
+          .min_cosine = ToVector(response.min_cosine()),
+          .max_cosine = ToVector(response.max_cosine()),
+          .closed_form = ToVector(response.closed_form()),
+          .zero_rows = response.zero_rows(),
+          .monotone_steps = response.monotone_steps()};
+}
+
+ServerInfo FromProto(const v1::GetServerInfoResponse& response) {
+  const v1::ServerLimits& limits = response.limits();
+  return {.version = response.version(),
+          .build = response.build(),
+          .api_revision = response.api_revision(),
+          .capabilities = ToVector(response.capabilities()),
+          .simd_target = response.simd_target(),
+          .limits = {.max_request_bytes = limits.max_request_bytes(),
+                     .max_response_bytes = limits.max_response_bytes(),
+                     .max_batch_size = limits.max_batch_size(),
+                     .max_sequence_length = limits.max_sequence_length(),
+                     .max_bytes_in_flight = limits.max_bytes_in_flight()}};
+}
+
+}  // namespace embd::client

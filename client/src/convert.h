@@ -1,0 +1,29 @@
+#ifndef EMBD_CLIENT_SRC_CONVERT_H_
+#define EMBD_CLIENT_SRC_CONVERT_H_
+
+#include <vector>
+
+#include "embd/client/diagnostics.h"
+#include "embd/client/embedding.h"
+#include "embd/v1/diagnostics.pb.h"
+#include "embd/v1/embedding.pb.h"
+
+// Between the structs of the library and the messages on the wire. Nothing is checked, nothing fails.
+namespace embd::client {
+
+[[nodiscard]] v1::EmbedRequest ToProto(const EmbedRequest& request);
+[[nodiscard]] v1::DescribeModelRequest ToProto(const DescribeModelRequest& request);
+[[nodiscard]] v1::LookUpTokensRequest ToProto(const LookUpTokensRequest& request);
+[[nodiscard]] v1::NeighbourSimilarityRequest ToProto(const NeighbourSimilarityRequest& request);
+
+/// Without the tensor's elements.
+[[nodiscard]] EmbedInfo FromProto(const v1::EmbedResponse& response);
+[[nodiscard]] std::vector<ModelSummary> FromProto(const v1::ListModelsResponse& response);
+[[nodiscard]] ModelDescription FromProto(const v1::DescribeModelResponse& response);
+[[nodiscard]] TokenIds FromProto(const v1::LookUpTokensResponse& response);
+[[nodiscard]] NeighbourCurve FromProto(const v1::NeighbourSimilarityResponse& response);
+[[nodiscard]] ServerInfo FromProto(const v1::GetServerInfoResponse& response);
+
+}  // namespace embd::client
+
+#endif  // EMBD_CLIENT_SRC_CONVERT_H_

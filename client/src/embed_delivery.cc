@@ -1,0 +1,28 @@
+#include "client/src/embed_delivery.h"
+
+#include <new>
+#include <span>
+
+#include "absl/strings/str_cat.h"
+#include "client/src/convert.h"
+#include "proto/wire/embed_reply.h"
+
+namespace embd::client {
+
+absl::StatusOr<EmbedInfo> Deliver(grpc::ByteBuffer* reply, const Transport::Place& place) {
+  const auto read = wire::ReadEmbedReply(reply);
+  if (!read.ok()) return read.status();
+  EmbedInfo info = FromProto(read->response);
+  const auto out = place(info, read->payload.size);
+  if (!out.ok()) return out.status();
+  if (absl::Status status = wire::CopyPayload(reply, read->payload, *out); !status.ok()) return status;
+  return info;
+}
+
+absl::StatusOr<std::unique_ptr<std::byte[]>> Allocate(std::size_t byte_size) {
+  std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[byte_size]);
+  if (memory == nullptr) return absl::ResourceExhaustedError(absl::StrCat("no memory for ", byte_size, " bytes"));
+  return memory;
+}
+
+}  // namespace embd::client

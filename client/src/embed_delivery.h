@@ -1,0 +1,28 @@
+#ifndef EMBD_CLIENT_SRC_EMBED_DELIVERY_H_
+#define EMBD_CLIENT_SRC_EMBED_DELIVERY_H_
+
+#include <cstddef>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "embd/client/transport.h"
+#include "grpcpp/support/byte_buffer.h"
+
+namespace embd::client {
+
+/// Puts the tensor of a received EmbedResponse where `place` says.
+///
+/// Errors:
+///   INTERNAL  the reply makes no sense; `place` is not called then.
+///   Besides those of `place`.
+[[nodiscard]] absl::StatusOr<EmbedInfo> Deliver(grpc::ByteBuffer* reply, const Transport::Place& place);
+
+/// Memory for a tensor, with unspecified content: what is filled at once need not be cleared before.
+///
+/// Errors:
+///   RESOURCE_EXHAUSTED  there is not enough.
+[[nodiscard]] absl::StatusOr<std::unique_ptr<std::byte[]>> Allocate(std::size_t byte_size);
+
+}  // namespace embd::client
+
+#endif  // EMBD_CLIENT_SRC_EMBED_DELIVERY_H_

@@ -1,0 +1,74 @@
+#include "embd/client/enums.h"
+
+#include <span>
+
+#include "proto/wire/data_type.h"
+
+namespace embd::client {
+namespace {
+
+template <typename Enum>
+struct Named {
+  Enum value;
+  absl::string_view name;
+};
+
+constexpr Named<Part> kParts[] = {
+    {Part::kComposed, "composed"}, {Part::kToken, "token"}, {Part::kPosition, "position"}};
+
+constexpr Named<TableKind> kTableKinds[] = {{TableKind::kToken, "token"},
+                                            {TableKind::kPosition, "position"},
+                                            {TableKind::kTokenType, "token_type"},
+                                            {TableKind::kOutput, "output"}};
+
+constexpr Named<PositionEncoding> kPositionEncodings[] = {{PositionEncoding::kNone, "none"},
+                                                          {PositionEncoding::kLearned, "learned"},
+                                                          {PositionEncoding::kSinusoidal, "sinusoidal"},
+                                                          {PositionEncoding::kRotary, "rotary"}};
+
+constexpr Named<RotaryPairing> kRotaryPairings[] = {{RotaryPairing::kHalf, "half"},
+                                                    {RotaryPairing::kInterleaved, "interleaved"}};
+
+constexpr Named<HealthStatus> kHealthStatuses[] = {{HealthStatus::kServing, "SERVING"},
+                                                   {HealthStatus::kNotServing, "NOT_SERVING"},
+                                                   {HealthStatus::kServiceUnknown, "SERVICE_UNKNOWN"}};
+
+template <typename Enum>
+absl::string_view NameOf(Enum value, std::span<const Named<Enum>> names) {
+  for (const Named<Enum>& entry : names) {
+    if (entry.value == value) return entry.name;
+  }
+  return value == Enum{} ? "unspecified" : "unknown";
+}
+
+template <typename Enum>
+std::optional<Enum> ValueOf(absl::string_view name, std::span<const Named<Enum>> names) {
+  for (const Named<Enum>& entry : names) {
+    if (entry.name == name) return entry.value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+absl::string_view DataTypeName(DataType type) { return wire::DataTypeName(static_cast<v1::DataType>(type)); }
+absl::string_view PartName(Part part) { return NameOf<Part>(part, kParts); }
+absl::string_view TableKindName(TableKind kind) { return NameOf<TableKind>(kind, kTableKinds); }
+absl::string_view PositionEncodingName(PositionEncoding encoding) {
+  return NameOf<PositionEncoding>(encoding, kPositionEncodings);
+}
+absl::string_view RotaryPairingName(RotaryPairing pairing) { return NameOf<RotaryPairing>(pairing, kRotaryPairings); }
+absl::string_view HealthStatusName(HealthStatus status) {
+  return status == HealthStatus::kUnknown ? "UNKNOWN" : NameOf<HealthStatus>(status, kHealthStatuses);
+}
+
+std::optional<DataType> DataTypeFromName(absl::string_view name) {
+  const auto type = wire::DataTypeFromName(name);
+  return type.has_value() ? std::optional(static_cast<DataType>(*type)) : std::nullopt;
+}
+std::optional<Part> PartFromName(absl::string_view name) { return ValueOf<Part>(name, kParts); }
+std::optional<TableKind> TableKindFromName(absl::string_view name) { return ValueOf<TableKind>(name, kTableKinds); }
+
+std::int64_t DataTypeSize(DataType type) { return wire::DataTypeSize(static_cast<v1::DataType>(type)); }
+
+}  // namespace embd::client

@@ -1,0 +1,63 @@
+#ifndef EMBD_CLIENT_SRC_GRPC_STREAM_H_
+#define EMBD_CLIENT_SRC_GRPC_STREAM_H_
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "client/src/call_context.h"
+#include "embd/client/transport.h"
+#include "grpcpp/completion_queue.h"
+#include "grpcpp/generic/generic_stub.h"
+
+namespace embd::client {
+
+/// One call of EmbedStream.
+///
+/// Of the threads that wait, one polls the connection for all of them.
+class GrpcStream : public StreamTransport {
+ public:
+  GrpcStream(grpc::GenericStub* stub, const CallOptions& options);
+  ~GrpcStream() override;
+
+  /// Waits for the connection; called once, before all else.
+  ///
+  /// Errors: why there is none.
+  [[nodiscard]] absl::Status Start();
+
+  [[nodiscard]] absl::Status Send(const EmbedRequest& request, absl::string_view request_id) override;
+  [[nodiscard]] absl::Status CloseSending() override;
+  [[nodiscard]] absl::StatusOr<std::optional<StreamItem>> Receive() override;
+  void Cancel() override { context_.Cancel(); }
+
+ private:
+  // What has become of an operation whose tag is the address of this.
+  struct Operation {
+    bool done = false;
+    bool ok = false;
+  };
+
+  // Waits for an operation that has been started and says whether it went well.
+  bool Wait(Operation* operation);
+
+  // Takes the call's final status, once nothing can be read any more.
+  void Finish();
+
+  CallContext context_;
+  grpc::CompletionQueue queue_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
+
+  std::mutex mutex_;  // guards all operations and `polling_`
+  std::condition_variable changed_;
+  bool polling_ = false;
+  Operation start_, write_, read_, finish_;
+
+  bool sending_closed_ = false;        // of the sending thread
+  std::optional<absl::Status> final_;  // of the receiving thread
+};
+
+}  // namespace embd::client
+
+#endif  // EMBD_CLIENT_SRC_GRPC_STREAM_H_

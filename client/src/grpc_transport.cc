@@ -1,0 +1,147 @@
+#include "client/src/grpc_transport.h"
+
+#include <utility>
+
+#include "client/src/call_context.h"
+#include "client/src/convert.h"
+#include "client/src/embed_delivery.h"
+#include "client/src/grpc_stream.h"
+#include "client/src/health.h"
+#include "client/src/message_bytes.h"
+#include "proto/wire/status.h"
+
+namespace embd::client {
+namespace {
+
+constexpr char kEmbedMethod[] = "/embd.v1.EmbeddingService/Embed";
+
+// One call of EmbedAsync; deletes itself when it is done.
+class AsyncEmbed final : public Completion {
+ public:
+  AsyncEmbed(const CallOptions& options, absl::Duration timeout, Transport::Place place, Transport::EmbedDone done)
+      : context_(options, timeout), place_(std::move(place)), done_(std::move(done)) {}
+
+  void Start(grpc::GenericStub* stub, const grpc::ByteBuffer& request, grpc::CompletionQueue* queue) {
+    call_ = stub->PrepareUnaryCall(context_.grpc(), kEmbedMethod, request, queue);
+    call_->StartCall();
+    call_->Finish(&reply_, &status_, static_cast<Completion*>(this));
+  }
+
+  void Done(bool) override {
+    const std::unique_ptr<AsyncEmbed> self(this);
+    done_(status_.ok() ? Deliver(&reply_, place_) : wire::FromGrpcStatus(status_));
+  }
+
+ private:
+  CallContext context_;
+  Transport::Place place_;
+  Transport::EmbedDone done_;
+  grpc::ByteBuffer reply_;
+  grpc::Status status_;
+  std::unique_ptr<grpc::GenericClientAsyncResponseReader> call_;
+};
+
+}  // namespace
+
+GrpcTransport::GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout)
+    : stub_(std::move(channel)), timeout_(timeout) {}
+
+absl::StatusOr<grpc::ByteBuffer> GrpcTransport::Call(const char* method, const grpc::ByteBuffer& request,
+                                                     const CallOptions& options) {
+  CallContext context(options, timeout_);
+  grpc::CompletionQueue queue;
+  grpc::ByteBuffer reply;
+  grpc::Status status;
+  void* tag = nullptr;
+  bool ok = false;
+  const auto call = stub_.PrepareUnaryCall(context.grpc(), method, request, &queue);
+  call->StartCall();
+  call->Finish(&reply, &status, &reply);
+  queue.Next(&tag, &ok);
+  queue.Shutdown();
+  while (queue.Next(&tag, &ok)) {
+  }
+  if (!status.ok()) return wire::FromGrpcStatus(status);
+  return reply;
+}
+
+template <typename Response, typename Request>
+absl::StatusOr<Response> GrpcTransport::CallWithMessages(const char* method, const Request& request,
+                                                         const CallOptions& options) {
+  const auto bytes = ToBytes(request);
+  if (!bytes.ok()) return bytes.status();
+  auto reply = Call(method, *bytes, options);
+  if (!reply.ok()) return reply.status();
+  Response response;
+  if (absl::Status status = FromBytes(&*reply, &response); !status.ok()) return status;
+  return response;
+}
+
+absl::StatusOr<EmbedInfo> GrpcTransport::Embed(const EmbedRequest& request, const Place& place,
+                                               const CallOptions& options) {
+  const auto bytes = ToBytes(ToProto(request));
+  if (!bytes.ok()) return bytes.status();
+  auto reply = Call(kEmbedMethod, *bytes, options);
+  if (!reply.ok()) return reply.status();
+  return Deliver(&*reply, place);
+}
+
+void GrpcTransport::EmbedAsync(const EmbedRequest& request, Place place, const CallOptions& options, EmbedDone done) {
+  const auto bytes = ToBytes(ToProto(request));
+  if (!bytes.ok()) return done(bytes.status());
+  const auto queue = loop_.Queue();
+  if (!queue.ok()) return done(queue.status());
+  auto* const call = new AsyncEmbed(options, timeout_, std::move(place), std::move(done));
+  call->Start(&stub_, *bytes, *queue);
+}
+
+absl::StatusOr<std::unique_ptr<StreamTransport>> GrpcTransport::OpenStream(const CallOptions& options) {
+  auto stream = std::make_unique<GrpcStream>(&stub_, options);
+  if (absl::Status status = stream->Start(); !status.ok()) return status;
+  return stream;
+}
+
+absl::StatusOr<std::vector<ModelSummary>> GrpcTransport::ListModels(const CallOptions& options) {
+  const auto response = CallWithMessages<v1::ListModelsResponse>("/embd.v1.DiagnosticsService/ListModels",
+                                                                 v1::ListModelsRequest(), options);
+  if (!response.ok()) return response.status();
+  return FromProto(*response);
+}
+
+absl::StatusOr<ModelDescription> GrpcTransport::DescribeModel(const DescribeModelRequest& request,
+                                                              const CallOptions& options) {
+  const auto response = CallWithMessages<v1::DescribeModelResponse>("/embd.v1.DiagnosticsService/DescribeModel",
+                                                                    ToProto(request), options);
+  if (!response.ok()) return response.status();
+  return FromProto(*response);
+}
+
+absl::StatusOr<TokenIds> GrpcTransport::LookUpTokens(const LookUpTokensRequest& request, const CallOptions& options) {
+  const auto response =
+      CallWithMessages<v1::LookUpTokensResponse>("/embd.v1.DiagnosticsService/LookUpTokens", ToProto(request), options);
+  if (!response.ok()) return response.status();
+  return FromProto(*response);
+}
+
+absl::StatusOr<NeighbourCurve> GrpcTransport::NeighbourSimilarity(const NeighbourSimilarityRequest& request,
+                                                                  const CallOptions& options) {
+  const auto response = CallWithMessages<v1::NeighbourSimilarityResponse>(
+      "/embd.v1.DiagnosticsService/NeighbourSimilarity", ToProto(request), options);
+  if (!response.ok()) return response.status();
+  return FromProto(*response);
+}
+
+absl::StatusOr<ServerInfo> GrpcTransport::GetServerInfo(const CallOptions& options) {
+  const auto response = CallWithMessages<v1::GetServerInfoResponse>("/embd.v1.DiagnosticsService/GetServerInfo",
+                                                                    v1::GetServerInfoRequest(), options);
+  if (!response.ok()) return response.status();
+  return FromProto(*response);
+}
+
+absl::StatusOr<HealthStatus> GrpcTransport::CheckHealth(const std::string& service, const CallOptions& options) {
+  auto reply = Call(kHealthCheckMethod, HealthRequest(service), options);
+  if (!reply.ok()) return reply.status();
+  return ReadHealthReply(&*reply);
+}
+
+}  // namespace embd::client
