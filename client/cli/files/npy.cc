@@ -189,14 +189,19 @@ absl::StatusOr<Tensor> ParseNpy(absl::string_view bytes) {
   return Tensor{.type = type->type, .shape = std::move(header->shape), .bytes = type->decode(bytes)};
 }
 
+absl::Status CheckNpyHolds(DataType type) {
+  for (const FileElement& element : kElements) {
+    if (element.Writes(type)) return absl::OkStatus();
+  }
+  return Invalid(
+      absl::StrCat(".npy cannot hold ", Name(type), "; ask for float16 or float32, or write a .safetensors file"));
+}
+
 absl::Status WriteNpy(TensorView tensor, std::ostream& out) {
+  if (absl::Status status = CheckNpyHolds(tensor.type); !status.ok()) return status;
   absl::string_view descr;
   for (const FileElement& element : kElements) {
     if (element.Writes(tensor.type)) descr = element.name;
-  }
-  if (descr.empty()) {
-    return Invalid(absl::StrCat(".npy cannot hold ", Name(tensor.type),
-                                "; ask for float16 or float32, or write a .safetensors file"));
   }
   std::string header = absl::StrCat("{'descr': '", descr, "', 'fortran_order': False, 'shape': (",
                                     absl::StrJoin(tensor.shape, ", "), tensor.shape.size() == 1 ? ",), }" : "), }");

@@ -17,10 +17,13 @@ namespace embd::cli {
 ///   shape.
 [[nodiscard]] absl::StatusOr<Tensor> ParseNpy(absl::string_view bytes);
 
-/// Writes version 1 of the format.
+/// Whether the format can hold elements of that type.
 ///
 /// Errors:
-///   INVALID_ARGUMENT  bfloat16, which the format cannot say; the message names the ways out. Nothing is written.
+///   INVALID_ARGUMENT  bfloat16, which the format cannot say; the message names the ways out.
+[[nodiscard]] absl::Status CheckNpyHolds(DataType type);
+
+/// Writes version 1 of the format. Errors as `CheckNpyHolds`; nothing is written then.
 [[nodiscard]] absl::Status WriteNpy(TensorView tensor, std::ostream& out);
 
 }  // namespace embd::cli
