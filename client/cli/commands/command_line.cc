@@ -53,6 +53,12 @@ Outcome AskServer(const GlobalOptions& options, const Action& action, const Surr
   return action.ask_server({.client = *client, .world = world, .json = options.output == "json"});
 }
 
+Outcome Perform(const GlobalOptions& options, const Action& action, const Surroundings& world) {
+  if (action.run_alone) return action.run_alone(world);
+  if (action.ask_server) return AskServer(options, action, world);
+  return WrongUsage(absl::InvalidArgumentError("name a command, such as models; --help lists them"));
+}
+
 }  // namespace
 
 int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings& world) {
@@ -60,8 +66,8 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   app.footer(
       "Exit: 0 done, 1 the server refused, 2 wrong usage, 3 the server cannot be reached or took too long.\n"
       "Example: embdctl embed demo-learned --ids \"1 2 3; 4 5 6\"");
-  app.require_subcommand(1);
-  app.fallthrough();  // --server and its like may also stand behind the command
+  app.require_subcommand(0, 1);  // none is refused below: the parser would not name an unknown one
+  app.fallthrough();             // --server and its like may also stand behind the command
 
   GlobalOptions options;
   AddGlobalOptions(app, options);
@@ -78,7 +84,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   Outcome outcome;
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // taken from the back
-    outcome = action.run_alone ? action.run_alone(world) : AskServer(options, action, world);
+    outcome = Perform(options, action, world);
   } catch (const CLI::ParseError& error) {
     return ReportParsing(app, error, world);
   } catch (const std::bad_alloc&) {

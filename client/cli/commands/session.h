@@ -37,7 +37,7 @@ struct Session {
   void Note(const std::string& text) const;
 };
 
-/// The command that was chosen on the command line: exactly one of the two is set.
+/// The command that was chosen on the command line: one of the two is set, or none where none was chosen.
 struct Action {
   std::function<Outcome(const Session&)> ask_server;
   std::function<Outcome(const Surroundings&)> run_alone;

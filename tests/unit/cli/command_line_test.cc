@@ -87,6 +87,8 @@ TEST_F(CommandLine, EndsWrongUsageWith2AndPrintsNoResult) {
   }
 }
 
+TEST_F(CommandLine, NamesAnUnknownCommand) { EXPECT_THAT(runner_.Run({"modles"}).err, HasSubstr("modles")); }
+
 TEST_F(CommandLine, HelpsWithAnExampleForEveryCommand) {
   for (const char* command : {"health", "info", "models", "describe", "embed", "similarity", "compare", "completion"}) {
     SCOPED_TRACE(command);
