@@ -25,8 +25,8 @@ namespace embd::client {
 ///     auto result = client->Embed({.model = "gpt2", .ids = {464, 3290}, .batch_size = 1, .sequence_length = 2});
 ///     auto values = result->As<float>();
 ///
-/// A copyable value; copies share one connection.
-/// Thread safety: thread-safe.
+/// A copyable value; copies share one connection. When the last copy goes away it waits for the calls of EmbedAsync
+/// that are under way; streams outlive it. Thread safety: thread-safe.
 ///
 /// Errors: every call returns the code and message of the server, and `ErrorReason` (error.h) tells the reason; the
 /// .proto files list them. Besides: UNAVAILABLE when the server cannot be reached, DEADLINE_EXCEEDED and CANCELLED as
@@ -67,8 +67,9 @@ class Client {
   [[nodiscard]] absl::StatusOr<EmbedInfo> EmbedInto(const EmbedRequest& request, std::span<float> out,
                                                     const CallOptions& options = {}) const;
 
-  /// Embeds one batch without blocking a thread. `done` is called exactly once, from a thread of gRPC or before this
-  /// returns; it must not block for long. `CallOptions::cancel` cancels it.
+  /// Embeds one batch without blocking a thread. `done` is called exactly once, on the one thread that completes all
+  /// such calls of a client, or before this returns; it must not block, but may make further calls of this kind and may
+  /// drop the client. `CallOptions::cancel` cancels it.
   void EmbedAsync(const EmbedRequest& request, std::function<void(absl::StatusOr<Embedding>)> done,
                   const CallOptions& options = {}) const;
 
