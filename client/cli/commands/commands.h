@@ -1,0 +1,25 @@
+#ifndef EMBD_CLIENT_CLI_COMMANDS_COMMANDS_H_
+#define EMBD_CLIENT_CLI_COMMANDS_COMMANDS_H_
+
+#include <CLI/App.hpp>
+
+#include "client/cli/commands/session.h"
+
+// One function a command: it adds the command with its options and help to `app`. When the command line names the
+// command, parsing sets `action`. `app` and `action` outlive the parsing.
+namespace embd::cli {
+
+void AddHealthCommand(CLI::App& app, Action& action);
+void AddInfoCommand(CLI::App& app, Action& action);
+void AddModelsCommand(CLI::App& app, Action& action);
+void AddDescribeCommand(CLI::App& app, Action& action);
+void AddEmbedCommand(CLI::App& app, Action& action);
+void AddSimilarityCommand(CLI::App& app, Action& action);
+void AddCompareCommand(CLI::App& app, Action& action);
+
+/// Knows the commands that `app` has when it runs, so that a script never misses one.
+void AddCompletionCommand(CLI::App& app, Action& action);
+
+}  // namespace embd::cli
+
+#endif  // EMBD_CLIENT_CLI_COMMANDS_COMMANDS_H_

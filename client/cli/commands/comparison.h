@@ -1,0 +1,63 @@
+#ifndef EMBD_CLIENT_CLI_COMMANDS_COMPARISON_H_
+#define EMBD_CLIENT_CLI_COMMANDS_COMPARISON_H_
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "embd/client/client.h"
+
+namespace embd::cli {
+
+/// What two models are compared with.
+struct ComparisonOptions {
+  std::string models[2];
+  std::int64_t batch_size = 4;
+  std::int64_t sequence_length = 32;
+  std::uint64_t seed = 11;
+  std::int64_t max_offset = 6;
+};
+
+/// What became of a call with that many positions.
+struct LengthTrial {
+  std::int64_t sequence_length = 0;
+  std::string refusal;  ///< the server's text; empty where it answered
+  std::string reason;   ///< the server's reason, likewise
+};
+
+/// What was found out about one model.
+struct ModelFindings {
+  client::ModelDescription description;
+  std::vector<std::int64_t> token_shape;
+  std::vector<std::int64_t> composed_shape;
+  std::optional<client::NeighbourCurve> curve;  ///< nothing without a position table of two rows
+  std::vector<LengthTrial> trials;              ///< none without a position table
+
+  /// The description of the model's table of that kind, or null.
+  [[nodiscard]] const client::TableDescription* Table(client::TableKind kind) const;
+};
+
+struct Comparison {
+  ComparisonOptions options;
+  ModelFindings models[2];
+};
+
+/// Asks the server about both models: the shapes of real calls with ids drawn from the seed, below the smaller of the
+/// two vocabularies; parameter counts; neighbour curves of the position tables; and whether calls of 64 positions, of
+/// as many as the table has, and of one more are answered. The same seed draws the same ids everywhere.
+///
+/// Errors: those of the calls, but for the one that is meant to go too far.
+[[nodiscard]] absl::StatusOr<Comparison> Compare(const client::Client& client, const ComparisonOptions& options);
+
+/// The comparison for people to read.
+[[nodiscard]] std::string ComparisonText(const Comparison& comparison);
+
+/// The comparison as one JSON object.
+[[nodiscard]] nlohmann::ordered_json ComparisonJson(const Comparison& comparison);
+
+}  // namespace embd::cli
+
+#endif  // EMBD_CLIENT_CLI_COMMANDS_COMPARISON_H_

@@ -1,0 +1,190 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/commands/embed_input.h"
+#include "client/cli/commands/embedding_view.h"
+#include "client/cli/files/json_lists.h"
+#include "client/cli/files/npy.h"
+#include "client/cli/files/tensor_file.h"
+#include "client/cli/render/array_text.h"
+
+namespace embd::cli {
+namespace {
+
+struct EmbedOptions {
+  std::string model;
+  EmbedInput input;
+  std::string part = "composed";
+  std::string dtype = "float32";
+  std::optional<std::int64_t> offset;
+  std::optional<std::string> out;
+  std::string out_format;
+};
+
+// What the command line can be refused for before anything is computed.
+absl::StatusOr<FileFormat> CheckOut(const EmbedOptions& options, client::DataType type, bool json) {
+  const absl::StatusOr<FileFormat> format = FormatOf(*options.out, options.out_format, FileFormat::kJson);
+  if (!format.ok()) return format.status();
+  if (json && *options.out == "-") {
+    return absl::InvalidArgumentError("--out - and --output json both want standard output; leave one away");
+  }
+  const absl::StatusOr<DataType> element_type = ElementTypeOf(type);
+  if (!element_type.ok()) return element_type.status();
+  if (*format == FileFormat::kNpy) {
+    if (absl::Status status = CheckNpyHolds(*element_type); !status.ok()) return status;
+  }
+  return format;
+}
+
+// Everything that --output json says besides the elements.
+nlohmann::ordered_json Facts(const client::EmbedInfo& info, const EmbedOptions& options,
+                             const client::EmbedRequest& request) {
+  nlohmann::ordered_json facts = {{"model", info.model},
+                                  {"model_version", info.model_version},
+                                  {"generation", info.generation},
+                                  {"checksum", info.checksum},
+                                  {"data_type", std::string(DataTypeName(info.data_type))},
+                                  {"shape", info.shape}};
+  if (options.input.tokens) {
+    facts["tokens"] = options.input.Words();
+    facts["ids"] = request.ids;
+  }
+  if (options.out) facts["out"] = *options.out;
+  return facts;
+}
+
+void PrintJsonWithElements(const nlohmann::ordered_json& facts, TensorView tensor, std::ostream& out) {
+  std::string head = facts.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);
+  head.pop_back();  // the elements come before the closing brace
+  out << head << ",\"embeddings\":";
+  WriteJsonLists(tensor, out);
+  out << "}\n";
+}
+
+Outcome Print(const client::Embedding& embedding, const EmbedOptions& options, const client::EmbedRequest& request,
+              std::optional<FileFormat> format, const Session& session) {
+  const absl::StatusOr<TensorView> view = ViewOf(embedding);
+  if (!view.ok()) return Refused(view.status());
+  for (const std::string& warning : embedding.info().warnings) session.Note(absl::StrCat("warning: ", warning));
+  const nlohmann::ordered_json facts = Facts(embedding.info(), options, request);
+  std::ostream& out = session.world.out;
+  if (!options.out) {
+    if (session.json) {
+      PrintJsonWithElements(facts, *view, out);
+    } else {
+      out << ArrayHeading("embeddings", *view) << '\n' << ArrayText(*view) << '\n';
+    }
+    return {};
+  }
+  if (absl::Status status = WriteTensor(*view, "embeddings", *options.out, *format, out); !status.ok()) {
+    return WrongUsage(status);
+  }
+  if (session.json) {
+    session.PrintJson(facts);
+  } else if (*options.out != "-") {
+    out << ArrayHeading("embeddings", *view) << " written to " << *options.out << '\n';
+  }
+  return {};
+}
+
+Outcome RunEmbed(const EmbedOptions& options, const Session& session) {
+  client::EmbedRequest request{
+      .model = options.model,
+      .part = client::PartFromName(options.part).value_or(client::Part::kComposed),
+      .output_type = client::DataTypeFromName(options.dtype).value_or(client::DataType::kFloat32)};
+  if (options.offset) request.position_offsets = {*options.offset};
+  if (absl::Status status = FillFromArguments(options.input, session.world, request); !status.ok()) {
+    return WrongUsage(status);
+  }
+  std::optional<FileFormat> format;
+  if (options.out) {
+    const absl::StatusOr<FileFormat> checked = CheckOut(options, request.output_type, session.json);
+    if (!checked.ok()) return WrongUsage(checked.status());
+    format = *checked;
+  }
+
+  if (options.input.tokens) {
+    absl::StatusOr<client::TokenIds> found =
+        session.client.LookUpTokens({.model = options.model, .tokens = options.input.Words()});
+    if (!found.ok()) return Refused(found.status());
+    request.ids = std::move(found->ids);
+    request.batch_size = 1;
+    request.sequence_length = static_cast<std::int64_t>(request.ids.size());
+  }
+  const absl::StatusOr<client::Embedding> embedding = session.client.Embed(request);
+  if (!embedding.ok()) return Refused(embedding.status());
+  return Print(*embedding, options, request, format, session);
+}
+
+void AddInputOptions(CLI::App& command, EmbedInput& input) {
+  CLI::Option* const ids =
+      command.add_option("--ids", input.ids, "Ids; rows end at ';', ids stand between blanks or commas")
+          ->type_name("IDS");
+  CLI::Option* const file =
+      command
+          .add_option("--ids-file", input.ids_file,
+                      "A file of ids: .npy, .json, .jsonl, .csv, .txt or .safetensors; - for standard input, as JSON")
+          ->type_name("F");
+  command
+      .add_option("--ids-format", input.ids_format,
+                  "The format of --ids-file where its ending does not tell: json, txt …")
+      ->type_name("FORMAT")
+      ->needs(file);
+  CLI::Option* const tokens =
+      command.add_option("--tokens", input.tokens, "Words of the model's vocabulary, blanks between, as one row")
+          ->type_name("WORDS");
+  ids->excludes(file)->excludes(tokens);
+  file->excludes(tokens);
+  command.add_option("--batch-size", input.batch_size, "Rows of --part position without ids; 1 if not said")
+      ->type_name("B");
+  command.add_option("--sequence-length", input.sequence_length, "Columns of --part position without ids")
+      ->type_name("T");
+}
+
+void AddResultOptions(CLI::App& command, EmbedOptions& options) {
+  command.add_option("--part", options.part, "What is returned: composed, token or position")
+      ->type_name("PART")
+      ->check(CLI::IsMember({"composed", "token", "position"}))
+      ->capture_default_str();
+  command.add_option("--dtype", options.dtype, "Type of the elements: float32, float16 or bfloat16")
+      ->type_name("TYPE")
+      ->check(CLI::IsMember({"float32", "float16", "bfloat16"}))
+      ->capture_default_str();
+  command.add_option("--offset", options.offset, "Position of the first column")->type_name("N");
+  CLI::Option* const out =
+      command
+          .add_option(
+              "--out", options.out,
+              "Write the tensor to F: .npy, .json, .jsonl, .csv, .txt or .safetensors; - for standard output, as JSON")
+          ->type_name("F");
+  command
+      .add_option("--out-format", options.out_format, "The format of --out where its ending does not tell: npy, csv …")
+      ->type_name("FORMAT")
+      ->needs(out);
+}
+
+}  // namespace
+
+void AddEmbedCommand(CLI::App& app, Action& action) {
+  auto options = std::make_shared<EmbedOptions>();
+  CLI::App* const command = app.add_subcommand("embed", "The embeddings of a batch of ids");
+  command->add_option("MODEL", options->model, "Name of a model, see `embdctl models`")->required()->type_name("");
+  AddInputOptions(*command, options->input);
+  AddResultOptions(*command, *options);
+  command->footer(
+      "JSON spells numbers that are not finite as NaN, Infinity and -Infinity, as Python's json module does.\n"
+      "Examples: embdctl embed demo-learned --ids \"1 2 3; 4 5 6\"\n"
+      "          embdctl embed demo-learned --ids-file ids.npy --dtype float16 --out vectors.npy\n"
+      "          embdctl embed demo-sinusoidal --part position --sequence-length 8\n"
+      "          echo '[[1, 2, 3]]' | embdctl embed demo-rotary --ids-file - --output json");
+  command->callback([options, &action] {
+    action.ask_server = [options](const Session& session) { return RunEmbed(*options, session); };
+  });
+}
+
+}  // namespace embd::cli

@@ -1,0 +1,48 @@
+#ifndef EMBD_CLIENT_CLI_COMMANDS_SESSION_H_
+#define EMBD_CLIENT_CLI_COMMANDS_SESSION_H_
+
+#include <functional>
+#include <iosfwd>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "client/cli/commands/outcome.h"
+#include "embd/client/client.h"
+
+namespace embd::cli {
+
+/// What embdctl touches of the world; tests bring their own.
+struct Surroundings {
+  std::istream& in;
+  std::ostream& out;
+  std::ostream& err;
+  std::function<absl::StatusOr<client::Client>(const std::string& address, const client::ClientOptions& options)>
+      connect;
+  std::function<absl::Time()> now;
+  std::function<void(absl::Duration)> sleep;
+};
+
+/// What a command works with.
+struct Session {
+  const client::Client& client;
+  const Surroundings& world;
+  bool json = false;  ///< --output json
+
+  /// Prints one JSON value on standard output. Bytes that are no UTF-8 are replaced.
+  void PrintJson(const nlohmann::ordered_json& value) const;
+
+  /// Prints a line "embdctl: …" on standard error.
+  void Note(const std::string& text) const;
+};
+
+/// The command that was chosen on the command line: one of the two is set, or none where none was chosen.
+struct Action {
+  std::function<Outcome(const Session&)> ask_server;
+  std::function<Outcome(const Surroundings&)> run_alone;
+};
+
+}  // namespace embd::cli
+
+#endif  // EMBD_CLIENT_CLI_COMMANDS_SESSION_H_

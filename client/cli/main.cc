@@ -1,0 +1,49 @@
+#include <malloc.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "client/cli/commands/command_line.h"
+
+namespace {
+
+// A pipe whose reader has gone, such as that of `embdctl … | head -1`: then nobody misses the rest.
+bool ReaderHasGone() {
+  pollfd output{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Looking for cycles of locks at every lock costs small calls several percent.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  // Replies of megabytes must not have their memory given back to the system, and faulted in again, call by call.
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+  mallopt(M_TOP_PAD, 4 << 20);
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  std::signal(SIGPIPE, SIG_IGN);
+
+  const embd::cli::Surroundings world{.in = std::cin,
+                                      .out = std::cout,
+                                      .err = std::cerr,
+                                      .connect =
+                                          [](const std::string& address, const embd::client::ClientOptions& options) {
+                                            return embd::client::Client::Connect(address, options);
+                                          },
+                                      .now = absl::Now,
+                                      .sleep = absl::SleepFor};
+  const int code = embd::cli::RunCommandLine(std::vector<std::string>(argv + 1, argv + argc), world);
+  std::cout.flush();
+  if (!std::cout.good() && !ReaderHasGone()) {
+    std::cerr << "embdctl: standard output cannot be written\n";
+    return static_cast<int>(embd::cli::ExitCode::kUsage);
+  }
+  return code;
+}
