@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "grpc/grpc.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "server/app/memory_limit.h"
@@ -149,6 +150,9 @@ class Server final : public EmbeddingServer {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<EmbeddingServer>> EmbeddingServer::Start(const config::ServerConfig& config) {
+  // gRPC tidies up when its last user leaves, and then waits up to ten seconds for a poller that covered a blocked
+  // write. One reference is kept to the end of the process, so that a server stops as soon as it is drained.
+  [[maybe_unused]] static const bool kept = (grpc_init(), true);
   auto backend = MakeBackend(config.limits);
   if (absl::Status status = LoadModels(config, &backend->models); !status.ok()) return status;
   auto server = std::make_unique<Server>(std::move(backend));

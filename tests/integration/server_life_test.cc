@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -44,19 +43,36 @@ TEST(ServerLife, SecondServerOnThePortIsRefused) {
             ReasonIs("CANNOT_LISTEN")));
 }
 
-TEST(ServerLife, ShutdownEndsCallsInFlightWithTheirResult) {
+TEST(ServerLife, ShutdownLetsCallsInFlightEnd) {
   testing::ServedModels served(Config());
-  const client::Client client = served.TcpClient();
-  ASSERT_THAT(client.Embed(Request(1, 1)), IsOk());
-  std::vector<std::future<absl::StatusOr<client::Embedding>>> calls;
-  for (int i = 0; i < 8; ++i) calls.push_back(client.EmbedAsync(Request(2, 1024), {.timeout = absl::Seconds(20)}));
+  auto stream = served.TcpClient().OpenStream({.timeout = absl::Seconds(20)});
+  ASSERT_THAT(stream, IsOk());
+  ASSERT_THAT(stream->Send(Request(1, 1)), IsOk());
+  ASSERT_THAT(stream->Receive(), IsOk());
 
-  served.server().Shutdown(absl::Seconds(20));
-  served.server().Wait();
-
-  for (auto& call : calls) {
-    EXPECT_THAT(call.get(), AnyOf(IsOk(), StatusIs(absl::StatusCode::kUnavailable, ::testing::_)));
+  std::thread stopping([&] { served.server().Shutdown(absl::Seconds(20)); });
+  while (served.TcpClient().Embed(Request(1, 1), {.timeout = absl::Seconds(1)}).ok()) {
   }
+  ASSERT_THAT(stream->Send(Request(2, 1024)), IsOk());
+  const auto item = stream->Receive();
+  ASSERT_THAT(item, IsOk());
+  ASSERT_TRUE(item->has_value());
+  EXPECT_THAT((*item)->result, IsOk());
+  EXPECT_THAT(stream->CloseSending(), IsOk());
+  EXPECT_FALSE(stream->Receive()->has_value());
+  stopping.join();
+}
+
+TEST(ServerLife, ShutdownCancelsWhatDoesNotEndInTime) {
+  testing::ServedModels served(Config());
+  auto stream = served.TcpClient().OpenStream({.timeout = absl::Seconds(20)});
+  ASSERT_THAT(stream, IsOk());
+  ASSERT_THAT(stream->Send(Request(1, 1)), IsOk());
+  ASSERT_THAT(stream->Receive(), IsOk());
+
+  served.server().Shutdown(absl::Milliseconds(50));
+
+  EXPECT_FALSE(stream->Receive().ok());
 }
 
 TEST(ServerLife, CallAfterShutdownIsUnavailable) {
