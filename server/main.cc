@@ -1,5 +1,9 @@
 // The server program: flags and signals. Everything else is in app.
 
+#include <semaphore.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -10,21 +14,17 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
-#include "google/protobuf/stubs/logging.h"
 #include "server/app/embedding_server.h"
+#include "server/app/process.h"
 #include "server/app/ready_file.h"
 #include "server/app/version.h"
 #include "server/config/load.h"
-#include "server/core/kernels/simd_target.h"
-#include "server/observability/log.h"
 
 namespace {
 
 namespace app = embd::app;
 namespace config = embd::config;
-namespace observability = embd::observability;
 
 constexpr int kExitFailed = 1;
 constexpr int kExitUsage = 2;
@@ -34,42 +34,50 @@ std::optional<std::string> Variable(const std::string& name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-// Undecodable requests are answered to the caller; protobuf's own complaint to standard error helps nobody.
-void IgnoreProtobufLog(google::protobuf::LogLevel, const char*, int, const std::string&) {}
-
 int Fail(const absl::Status& status, int code) {
   std::fprintf(stderr, "embd: %s\n", std::string(status.message()).c_str());
   return code;
 }
 
-sigset_t StopSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  return signals;
+std::atomic<bool> serving = false;
+sem_t stop_requested;
+
+// While tables are still being loaded there is nothing to drain.
+void OnStopSignal(int) {
+  if (!serving.load()) _exit(EXIT_SUCCESS);
+  sem_post(&stop_requested);
 }
 
-// Serves until the first SIGTERM or SIGINT, then drains; a second one ends the process at once.
+// The first SIGTERM or SIGINT asks for an orderly stop; the second one finds the default again and ends the process at
+// once.
+void HandleStopSignals() {
+  sem_init(&stop_requested, /*pshared=*/0, 0);
+  struct sigaction action = {};
+  action.sa_handler = &OnStopSignal;
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+// Returns at the first signal; from then on another one ends the process at once.
+void WaitForStopSignal() {
+  while (sem_wait(&stop_requested) != 0) {  // interrupted
+  }
+  std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGINT, SIG_DFL);
+}
+
 int Serve(const config::ServerConfig& server_config) {
-  const sigset_t signals = StopSignals();
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // inherited by every thread, so that only sigwait sees them
+  HandleStopSignals();
   auto server = app::EmbeddingServer::Start(server_config);
   if (!server.ok()) return Fail(server.status(), kExitFailed);
+  serving.store(true);
   if (!server_config.ready_file.empty()) {
     if (absl::Status status = app::WriteReadyFile(server_config.ready_file, (*server)->addresses()); !status.ok()) {
       return Fail(status, kExitFailed);
     }
   }
-  observability::LogInfo(absl::StrCat("embd ", app::kVersion, " serves on ",
-                                      absl::StrJoin((*server)->addresses(), ", "), ", SIMD target ",
-                                      embd::core::SimdTarget()));
-  int signal = 0;
-  sigwait(&signals, &signal);
-  observability::LogInfo(absl::StrCat("signal ", signal, ": draining for at most ", server_config.drain_seconds, " s"));
-  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  WaitForStopSignal();
   (*server)->Shutdown(absl::Seconds(server_config.drain_seconds));
-  observability::LogInfo("stopped");
   return EXIT_SUCCESS;
 }
 
@@ -78,7 +86,6 @@ int Serve(const config::ServerConfig& server_config) {
 int main(int argc, char** argv) {
   // The check costs up to a fifth of the calls a second with eight callers; our locks never nest.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  google::protobuf::SetLogHandler(&IgnoreProtobufLog);
 
   config::Flags flags;
   std::string ready_file, log_level, config_file;
@@ -117,13 +124,10 @@ int main(int argc, char** argv) {
 
   const auto server_config = config::Load(flags, Variable);
   if (!server_config.ok()) return Fail(server_config.status(), kExitUsage);
-  if (const auto simd = Variable("EMBD_SIMD"); simd.has_value() && !simd->empty()) {
-    if (absl::Status status = embd::core::CapSimdTarget(*simd); !status.ok()) {
-      return Fail(absl::InvalidArgumentError(absl::StrCat("EMBD_SIMD: ", status.message())), kExitUsage);
-    }
-  }
-  if (absl::Status status = observability::SetLogLevel(server_config->log_level); !status.ok())
+  if (absl::Status status = app::SetUpProcess(server_config->log_level, Variable("EMBD_SIMD").value_or(""));
+      !status.ok()) {
     return Fail(status, kExitUsage);
+  }
   if (flags.check_config) {
     std::printf("configuration is valid: %zu models\n", server_config->models.size());
     return EXIT_SUCCESS;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "grpc/grpc.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
@@ -16,6 +17,7 @@
 #include "server/app/model_builder.h"
 #include "server/app/version.h"
 #include "server/core/error.h"
+#include "server/core/kernels/simd_target.h"
 #include "server/observability/log.h"
 #include "server/service/backend.h"
 #include "server/service/diagnostics_service.h"
@@ -101,6 +103,8 @@ class Server final : public EmbeddingServer {
       addresses_.push_back(BoundAddress(addresses[i], ports[i]));
     }
     SetServing(true);
+    observability::LogInfo(absl::StrCat("embd ", kVersion, " serves on ", absl::StrJoin(addresses_, ", "),
+                                        ", SIMD target ", core::SimdTarget()));
     return absl::OkStatus();
   }
 
@@ -114,8 +118,10 @@ class Server final : public EmbeddingServer {
 
   void Shutdown(absl::Duration grace) override {
     if (server_ == nullptr) return;
+    observability::LogInfo(absl::StrCat("draining for at most ", absl::FormatDuration(grace)));
     SetServing(false);
     server_->Shutdown(absl::ToChronoTime(absl::Now() + grace));
+    observability::LogInfo("stopped");
   }
 
   void Wait() override {

@@ -1,0 +1,24 @@
+#include "server/app/process.h"
+
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/stubs/logging.h"
+#include "server/core/kernels/simd_target.h"
+#include "server/observability/log.h"
+
+namespace embd::app {
+namespace {
+
+// The caller is told; a line on standard error besides would let anyone fill the log.
+void IgnoreProtobufLog(google::protobuf::LogLevel, const char*, int, const std::string&) {}
+
+}  // namespace
+
+absl::Status SetUpProcess(const std::string& log_level, const std::string& simd_target) {
+  google::protobuf::SetLogHandler(&IgnoreProtobufLog);
+  if (absl::Status status = observability::SetLogLevel(log_level); !status.ok()) return status;
+  if (simd_target.empty()) return absl::OkStatus();
+  const absl::Status status = core::CapSimdTarget(simd_target);
+  return status.ok() ? status : absl::Status(status.code(), absl::StrCat("EMBD_SIMD: ", status.message()));
+}
+
+}  // namespace embd::app
