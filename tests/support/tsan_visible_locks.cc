@@ -1,0 +1,136 @@
+// For the thread sanitizer only. Debian's gRPC and Abseil are not instrumented, so it sees neither their locks nor how
+// gRPC hands a call from one thread to another, and would report every object that passes through gRPC. These
+// definitions stand before the libraries' own, call them, and tell the sanitizer what they order:
+//   - an absl::Mutex orders like any lock;
+//   - what a thread did before it started an operation of gRPC is seen by whatever thread gRPC runs next on account of
+//   it.
+//     Its callback is wrapped to say so; and since gRPC takes a lock before it runs most else, so does every lock.
+// Races between our own threads, and between gRPC's threads inside our code, are reported as ever.
+
+#include <dlfcn.h>
+#include <sanitizer/tsan_interface.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#define EMBD_UNSEEN __attribute__((no_sanitize("thread"), visibility("default")))
+
+namespace {
+
+char started_operations;  // stands for all operations that have been started
+
+template <typename Function>
+EMBD_UNSEEN Function Next(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+EMBD_UNSEEN void Acquired(void* mutex) {
+  __tsan_acquire(mutex);
+  __tsan_acquire(&started_operations);
+}
+
+// The callback of an operation, as gRPC's core lays it out (grpc/impl/codegen/grpc_types.h:
+// grpc_completion_queue_functor).
+struct Functor {
+  void (*run)(Functor* self, int ok);
+};
+
+// The callbacks that RunWatched stands in for. A plain array with a spin lock: nothing here may look like a lock to the
+// sanitizer.
+struct Watched {
+  Functor* functor;
+  void (*run)(Functor* self, int ok);
+};
+constexpr std::size_t kMaxWatched = 1 << 16;
+Watched watched[kMaxWatched];
+std::atomic_flag watched_lock = ATOMIC_FLAG_INIT;
+
+EMBD_UNSEEN Watched* FindWatched(Functor* functor) {
+  std::size_t slot = (reinterpret_cast<std::uintptr_t>(functor) >> 4) % kMaxWatched;
+  while (watched[slot].functor != nullptr && watched[slot].functor != functor) slot = (slot + 1) % kMaxWatched;
+  return &watched[slot];
+}
+
+EMBD_UNSEEN void RunWatched(Functor* functor, int ok) {
+  while (watched_lock.test_and_set(std::memory_order_acquire)) {
+  }
+  const auto run = FindWatched(functor)->run;
+  watched_lock.clear(std::memory_order_release);
+  __tsan_acquire(functor);
+  __tsan_acquire(&started_operations);
+  run(functor, ok);
+  __tsan_release(&started_operations);
+}
+
+// Whether `tag` is a callback: its first word points at one of gRPC's functions that run one. (Other tags are objects
+// with a virtual table.)
+EMBD_UNSEEN bool IsCallback(const void* function) {
+  Dl_info info;
+  return dladdr(function, &info) != 0 && info.dli_sname != nullptr &&
+         std::strstr(info.dli_sname, "StaticRun") != nullptr;
+}
+
+EMBD_UNSEEN void WatchCallback(void* tag) {
+  if (tag == nullptr) return;
+  auto* const functor = static_cast<Functor*>(tag);
+  __tsan_release(functor);
+  if (functor->run == &RunWatched || !IsCallback(reinterpret_cast<const void*>(functor->run))) return;
+  while (watched_lock.test_and_set(std::memory_order_acquire)) {
+  }
+  *FindWatched(functor) = {functor, functor->run};
+  functor->run = &RunWatched;
+  watched_lock.clear(std::memory_order_release);
+}
+
+}  // namespace
+
+extern "C" {
+
+// absl::Mutex, by the names that Debian's library exports.
+
+EMBD_UNSEEN void _ZN4absl7debian35Mutex4LockEv(void* mutex) {
+  static const auto next = Next<void (*)(void*)>("_ZN4absl7debian35Mutex4LockEv");
+  next(mutex);
+  Acquired(mutex);
+}
+EMBD_UNSEEN void _ZN4absl7debian35Mutex6UnlockEv(void* mutex) {
+  static const auto next = Next<void (*)(void*)>("_ZN4absl7debian35Mutex6UnlockEv");
+  __tsan_release(mutex);
+  next(mutex);
+}
+EMBD_UNSEEN bool _ZN4absl7debian35Mutex7TryLockEv(void* mutex) {
+  static const auto next = Next<bool (*)(void*)>("_ZN4absl7debian35Mutex7TryLockEv");
+  const bool locked = next(mutex);
+  if (locked) Acquired(mutex);
+  return locked;
+}
+EMBD_UNSEEN void _ZN4absl7debian319ReleasableMutexLock7ReleaseEv(void** lock) {
+  static const auto next = Next<void (*)(void**)>("_ZN4absl7debian319ReleasableMutexLock7ReleaseEv");
+  if (*lock != nullptr) __tsan_release(*lock);
+  next(lock);
+}
+EMBD_UNSEEN void _ZN4absl7debian37CondVar4WaitEPNS0_5MutexE(void* condition, void* mutex) {
+  static const auto next = Next<void (*)(void*, void*)>("_ZN4absl7debian37CondVar4WaitEPNS0_5MutexE");
+  __tsan_release(mutex);
+  next(condition, mutex);
+  Acquired(mutex);
+}
+
+// gRPC's operations.
+
+EMBD_UNSEEN int grpc_call_start_batch(void* call, const void* ops, std::size_t count, void* tag, void* reserved) {
+  static const auto next = Next<int (*)(void*, const void*, std::size_t, void*, void*)>("grpc_call_start_batch");
+  __tsan_release(&started_operations);
+  WatchCallback(tag);
+  return next(call, ops, count, tag, reserved);
+}
+
+EMBD_UNSEEN int grpc_byte_buffer_reader_init(void* reader, void* buffer) {
+  static const auto next = Next<int (*)(void*, void*)>("grpc_byte_buffer_reader_init");
+  __tsan_acquire(&started_operations);
+  return next(reader, buffer);
+}
+
+}  // extern "C"
