@@ -1,9 +1,9 @@
-"""The Python snippets of docs/clients.md do and print what the page says."""
+"""The Python snippets of docs/clients.md and README.md do and print what the pages say."""
 
 import unittest
 
 from support.server_process import ServerProcess
-from support.snippets import run_section
+from support.snippets import readme_program, run_programs, run_section
 
 
 class DocsPythonTest(unittest.TestCase):
@@ -12,6 +12,13 @@ class DocsPythonTest(unittest.TestCase):
             outputs = run_section("Python", server.address)
 
         self.assertEqual(len(outputs), 2)
+        for expected, actual in outputs:
+            self.assertEqual(actual, expected)
+
+    def test_readme_snippet_prints_what_the_page_says(self):
+        with ServerProcess() as server:
+            outputs = run_programs(readme_program(), server.address)
+
         for expected, actual in outputs:
             self.assertEqual(actual, expected)
 

@@ -1,4 +1,4 @@
-"""The snippets of docs/clients.md, run against a server."""
+"""The snippets of docs/clients.md and README.md, run against a server."""
 
 import os
 import pathlib
@@ -7,16 +7,17 @@ import subprocess
 import tempfile
 
 _ROOT = pathlib.Path(__file__).resolve().parents[3]
-_PAGE = _ROOT / "docs" / "clients.md"
+_CLIENTS = _ROOT / "docs" / "clients.md"
+_README = _ROOT / "README.md"
 _ADDRESS = "127.0.0.1:8001"
 _COMMANDS = {"sh": ["bash", "-euo", "pipefail"], "python": ["/usr/bin/python3"], "js": ["node"]}
 _SECTION = re.compile(r"^## (.*)\n", re.MULTILINE)
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def _blocks_of(section):
+def _blocks_of(section, page=_CLIENTS):
     """The (language, text) pairs of the fenced blocks of a section."""
-    _, *rest = _SECTION.split(_PAGE.read_text(encoding="utf-8"))
+    _, *rest = _SECTION.split(page.read_text(encoding="utf-8"))
     sections = dict(zip(rest[::2], rest[1::2]))
     return _BLOCK.findall(sections[section])
 
@@ -39,15 +40,28 @@ def programs_of(section):
     return programs
 
 
+def readme_program():
+    """README's Python snippet, behind the page that it sends its reader to for what stands before it."""
+    blocks = dict(_blocks_of("Use", _README))
+    programs = programs_of("Python")
+    language, program, output = programs[-1]
+    return programs[:-1] + [(language, program + "\n" + blocks["python"], output + blocks["text"])]
+
+
 def run_section(section, address, **environment):
-    """Runs the snippets of a section in an empty folder beside `proto`.
+    """Runs the snippets of a section of docs/clients.md."""
+    return run_programs(programs_of(section), address, **environment)
+
+
+def run_programs(programs, address, **environment):
+    """Runs programs in an empty folder beside `proto`.
 
     Returns a list of (expected output, actual output); raises where a program fails.
     """
     outputs = []
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "proto").symlink_to(_ROOT / "proto")
-        for language, program, expected in programs_of(section):
+        for language, program, expected in programs:
             done = subprocess.run(
                 _COMMANDS[language],
                 input=program.replace(_ADDRESS, address),
@@ -59,6 +73,6 @@ def run_section(section, address, **environment):
                 check=False,
             )
             if done.returncode != 0:
-                raise AssertionError(f"a snippet of {section} ended with {done.returncode}:\n{done.stderr}")
+                raise AssertionError(f"a snippet ended with {done.returncode}:\n{done.stderr}")
             outputs.append((expected.strip(), done.stdout.strip()))
     return outputs
