@@ -4,10 +4,13 @@
 //   - an absl::Mutex orders like any lock;
 //   - what a thread did before it started an operation of gRPC is seen by whatever thread gRPC runs next on account of
 //   it.
-//     Its callback is wrapped to say so; and since gRPC takes a lock before it runs most else, so does every lock.
+//     Its callback is wrapped to say so, a completion queue says so when it hands out a tag, and since gRPC takes a
+//     lock before it runs most else, so does every lock.
 // Races between our own threads, and between gRPC's threads inside our code, are reported as ever.
 
 #include <dlfcn.h>
+#include <grpc/byte_buffer_reader.h>
+#include <grpc/grpc.h>
 #include <sanitizer/tsan_interface.h>
 
 #include <atomic>
@@ -120,15 +123,23 @@ EMBD_UNSEEN void _ZN4absl7debian37CondVar4WaitEPNS0_5MutexE(void* condition, voi
 
 // gRPC's operations.
 
-EMBD_UNSEEN int grpc_call_start_batch(void* call, const void* ops, std::size_t count, void* tag, void* reserved) {
-  static const auto next = Next<int (*)(void*, const void*, std::size_t, void*, void*)>("grpc_call_start_batch");
+EMBD_UNSEEN grpc_call_error grpc_call_start_batch(grpc_call* call, const grpc_op* ops, std::size_t count, void* tag,
+                                                  void* reserved) {
+  static const auto next = Next<decltype(&grpc_call_start_batch)>("grpc_call_start_batch");
   __tsan_release(&started_operations);
   WatchCallback(tag);
   return next(call, ops, count, tag, reserved);
 }
 
-EMBD_UNSEEN int grpc_byte_buffer_reader_init(void* reader, void* buffer) {
-  static const auto next = Next<int (*)(void*, void*)>("grpc_byte_buffer_reader_init");
+EMBD_UNSEEN grpc_event grpc_completion_queue_next(grpc_completion_queue* queue, gpr_timespec deadline, void* reserved) {
+  static const auto next = Next<decltype(&grpc_completion_queue_next)>("grpc_completion_queue_next");
+  const grpc_event event = next(queue, deadline, reserved);
+  __tsan_acquire(&started_operations);
+  return event;
+}
+
+EMBD_UNSEEN int grpc_byte_buffer_reader_init(grpc_byte_buffer_reader* reader, grpc_byte_buffer* buffer) {
+  static const auto next = Next<decltype(&grpc_byte_buffer_reader_init)>("grpc_byte_buffer_reader_init");
   __tsan_acquire(&started_operations);
   return next(reader, buffer);
 }
