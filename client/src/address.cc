@@ -36,7 +36,7 @@ bool IsPort(absl::string_view text) {
 }
 
 bool IsIp(int family, const std::string& host) {
-  in6_addr parsed;  // the larger of the two
+  in6_addr parsed{};  // the larger of the two
   return inet_pton(family, host.c_str(), &parsed) == 1;
 }
 
