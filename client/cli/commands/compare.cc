@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/comparison.h"
+#include "client/cli/commands/number_range.h"
 
 namespace embd::cli {
 namespace {
@@ -37,7 +38,7 @@ void AddCompareCommand(CLI::App& app, Action& action) {
       ->required()
       ->type_name("");
   command->add_option("MODEL_B", options->models[1], "Name of another")->required()->type_name("");
-  const CLI::Range size(std::int64_t{1}, kMaxIds, absl::StrCat("1 to ", kMaxIds));
+  const CLI::Validator size = WholeNumberFrom(1, kMaxIds);
   command->add_option("--batch", options->batch_size, "Rows of ids")
       ->type_name("B")
       ->check(size)
