@@ -167,7 +167,7 @@ absl::Status DictParser::Shape() {
     comma = Take(',');
   }
   if (rank == 1 && !comma) return Fail("shape must be a tuple: (n) is a number, (n,) would be one");
-  if (rank != 2) return Fail(absl::StrCat("the array has ", rank, " dimensions; a table has 2"));
+  if (rank != 2) return Fail(absl::StrCat("the array has ", Count(rank, "dimension"), "; a table has 2"));
   return absl::OkStatus();
 }
 
