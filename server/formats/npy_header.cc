@@ -15,7 +15,7 @@
 namespace embd::formats {
 namespace {
 
-constexpr std::uint64_t kMaxHeaderBytes = 64 * 1024;
+constexpr std::uint64_t kMaxHeaderBytes = 64 << 10;
 
 /// Steps through the Python literal; every error names the byte of the file.
 class DictParser {
