@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the image and brings up the services of docker/docker-compose.yml, with a Docker daemon of its own.
 #
-# Needs root and the packages of docker/packages/check.txt, and the machine's own apt mirrors; no image registry: the base
+# Needs root and the packages of docker/packages/containers.txt, and the machine's own apt mirrors; no image registry: the base
 # image is made by mmdebstrap and kept for a day in the cache folder ($EMBD_TEST_CACHE, or ~/.cache/embd-test).
 # Exits with 0 when both services were healthy and the client printed an embedding, 77 where it cannot run here, else 1.
 set -euo pipefail

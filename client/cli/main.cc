@@ -10,6 +10,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "client/cli/commands/command_line.h"
+#include "embd/client/grpc_log.h"
 
 namespace {
 
@@ -29,6 +30,7 @@ int main(int argc, char** argv) {
   mallopt(M_TOP_PAD, 4 << 20);
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   std::signal(SIGPIPE, SIG_IGN);
+  embd::client::SilenceGrpcLog();  // what goes wrong with a call is said below
 
   const embd::cli::Surroundings world{.in = std::cin,
                                       .out = std::cout,

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/fake/embed_checks.h"
 #include "client/fake/lookup.h"
+#include "client/fake/narrow.h"
 #include "client/fake/stream.h"
 #include "embd/client/error.h"
 
@@ -60,16 +62,17 @@ class FakeTransport::State {
     if (absl::Status status = Enter(method, options); !status.ok()) return status;
     const auto model = Find(request.model, request.model_version);
     if (!model.ok()) return model.status();
-    const auto values = fake::LookUp(**model, request);
-    if (!values.ok()) return values.status();
-    const std::size_t byte_size = values->size() * sizeof(float);
+    if (absl::Status status = fake::CheckEmbed(**model, request, server_info.limits); !status.ok()) return status;
+    const DataType type = request.output_type == DataType::kUnspecified ? DataType::kFloat32 : request.output_type;
+    const std::vector<float> values = fake::LookUp(**model, request);
+    const std::size_t byte_size = values.size() * static_cast<std::size_t>(DataTypeSize(type));
     auto data = std::make_unique_for_overwrite<std::byte[]>(byte_size);
-    if (byte_size != 0) std::memcpy(data.get(), values->data(), byte_size);
+    fake::Narrow(values, type, data.get());
     return Embedding({.model = (*model)->name,
                       .model_version = (*model)->version,
                       .generation = 1,
                       .checksum = "fake",
-                      .data_type = DataType::kFloat32,
+                      .data_type = type,
                       .shape = {request.batch_size, request.sequence_length, (*model)->embedding_dim}},
                      std::move(data), byte_size);
   }

@@ -9,8 +9,6 @@
 namespace embd::client::fake {
 namespace {
 
-constexpr std::int64_t kMaxCells = std::int64_t{1} << 24;  // a test's tensor is small
-
 absl::Status Invalid(absl::string_view reason, absl::string_view message) {
   return ErrorWithReason(absl::StatusCode::kInvalidArgument, reason, message);
 }
@@ -23,47 +21,6 @@ bool Adds(const FakeModel& model, Part part) {
   return part == Part::kPosition || (part != Part::kToken && PositionRows(model) > 0);
 }
 
-absl::Status CheckOptions(const FakeModel& model, const EmbedRequest& request) {
-  if (request.part < Part::kUnspecified || request.part > Part::kPosition) {
-    return Invalid("UNKNOWN_ENUM_VALUE", absl::StrCat("part ", static_cast<int>(request.part), " is unknown"));
-  }
-  if (request.output_type != DataType::kUnspecified && request.output_type != DataType::kFloat32) {
-    return ErrorWithReason(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED", "the fake answers in float32 only");
-  }
-  if (!request.position_offsets.empty() && !request.position_ids.empty()) {
-    return Invalid("INVALID_OPTION", "position_offsets and position_ids exclude each other");
-  }
-  if (request.part == Part::kPosition && PositionRows(model) == 0) {
-    return ErrorWithReason(absl::StatusCode::kFailedPrecondition, "NO_POSITION_TABLE",
-                           absl::StrCat("model \"", model.name, "\" has no position table"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckShape(const EmbedRequest& request) {
-  const std::int64_t batch = request.batch_size;
-  const std::int64_t tokens = request.sequence_length;
-  if (batch < 0 || tokens < 1 || batch > kMaxCells || tokens > kMaxCells || batch * tokens > kMaxCells) {
-    return Invalid("INVALID_SHAPE", absl::StrCat("batch_size ", batch, " and sequence_length ", tokens,
-                                                 " are outside what there can be"));
-  }
-  const auto count = static_cast<std::int64_t>(request.ids.size());
-  if (count != batch * tokens && !(request.part == Part::kPosition && count == 0)) {
-    return Invalid("INVALID_SHAPE",
-                   absl::StrCat(count, " ids are not batch_size ", batch, " x sequence_length ", tokens));
-  }
-  const auto offsets = static_cast<std::int64_t>(request.position_offsets.size());
-  if (offsets > 1 && offsets != batch) {
-    return Invalid("INVALID_SHAPE", absl::StrCat(offsets, " position_offsets are not 1 or batch_size ", batch));
-  }
-  const auto positions = static_cast<std::int64_t>(request.position_ids.size());
-  if (positions != 0 && positions != tokens && positions != batch * tokens) {
-    return Invalid("INVALID_SHAPE", absl::StrCat(positions, " position_ids are not sequence_length ", tokens,
-                                                 " or batch_size x sequence_length"));
-  }
-  return absl::OkStatus();
-}
-
 std::int64_t PositionOf(const EmbedRequest& request, std::int64_t row, std::int64_t column) {
   const auto& ids = request.position_ids;
   if (!ids.empty()) {
@@ -73,29 +30,6 @@ std::int64_t PositionOf(const EmbedRequest& request, std::int64_t row, std::int6
   const auto& offsets = request.position_offsets;
   if (offsets.empty()) return column;
   return offsets[offsets.size() == 1 ? 0 : static_cast<std::size_t>(row)] + column;
-}
-
-absl::Status CheckCell(const FakeModel& model, const EmbedRequest& request, std::int64_t row, std::int64_t column) {
-  const std::string cell = absl::StrCat("[", row, "][", column, "]");
-  if (!request.ids.empty()) {
-    const std::int64_t id = request.ids[static_cast<std::size_t>(row * request.sequence_length + column)];
-    if (id < 0 || id >= VocabSize(model)) {
-      return Invalid("ID_OUT_OF_RANGE", absl::StrCat("ids", cell, " = ", id, " is outside [0, ", VocabSize(model),
-                                                     ") of model \"", model.name, "\""));
-    }
-  }
-  const std::int64_t position = PositionOf(request, row, column);
-  const bool bounded = Adds(model, request.part);
-  if (position >= 0 && (!bounded || position < PositionRows(model))) return absl::OkStatus();
-  if (position >= 0 && request.position_ids.empty()) {
-    return Invalid("SEQUENCE_TOO_LONG",
-                   absl::StrCat("position ", position, " of cell ", cell, " exceeds max_context_length ",
-                                PositionRows(model), " of model \"", model.name, "\""));
-  }
-  return Invalid("POSITION_OUT_OF_RANGE",
-                 bounded ? absl::StrCat("position ", position, " of cell ", cell, " is outside [0, ",
-                                        PositionRows(model), ") of model \"", model.name, "\"")
-                         : absl::StrCat("position ", position, " of cell ", cell, " is negative"));
 }
 
 TableDescription DescribeTable(TableKind kind, const std::vector<float>& table, std::int64_t dim, bool trainable) {
@@ -120,21 +54,19 @@ PositionEncoding EncodingOf(const FakeModel& model) {
 std::int64_t VocabSize(const FakeModel& model) { return Rows(model.token, model.embedding_dim); }
 std::int64_t PositionRows(const FakeModel& model) { return Rows(model.position, model.embedding_dim); }
 
-absl::StatusOr<std::vector<float>> LookUp(const FakeModel& model, const EmbedRequest& request) {
-  if (absl::Status status = CheckOptions(model, request); !status.ok()) return status;
-  if (absl::Status status = CheckShape(request); !status.ok()) return status;
+std::vector<float> LookUp(const FakeModel& model, const EmbedRequest& request) {
   const std::int64_t dim = model.embedding_dim;
+  const bool with_token = request.part != Part::kPosition;
+  const bool with_position = Adds(model, request.part);
   std::vector<float> result;
   for (std::int64_t row = 0; row < request.batch_size; ++row) {
     for (std::int64_t column = 0; column < request.sequence_length; ++column) {
-      if (absl::Status status = CheckCell(model, request, row, column); !status.ok()) return status;
       const auto cell = static_cast<std::size_t>(row * request.sequence_length + column);
-      const bool with_token = request.part != Part::kPosition;
       const std::int64_t token = with_token ? request.ids[cell] * dim : 0;
-      const std::int64_t position = PositionOf(request, row, column) * dim;
+      const std::int64_t position = with_position ? PositionOf(request, row, column) * dim : 0;
       for (std::int64_t d = 0; d < dim; ++d) {
         float value = with_token ? model.token[static_cast<std::size_t>(token + d)] : 0.0F;
-        if (Adds(model, request.part)) value += model.position[static_cast<std::size_t>(position + d)];
+        if (with_position) value += model.position[static_cast<std::size_t>(position + d)];
         result.push_back(value);
       }
     }

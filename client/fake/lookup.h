@@ -15,10 +15,8 @@ namespace embd::client::fake {
 [[nodiscard]] std::int64_t VocabSize(const FakeModel& model);
 [[nodiscard]] std::int64_t PositionRows(const FakeModel& model);
 
-/// The (B, T, D) elements of a request.
-///
-/// Errors: as EmbeddingService.Embed of the .proto.
-[[nodiscard]] absl::StatusOr<std::vector<float>> LookUp(const FakeModel& model, const EmbedRequest& request);
+/// The (B, T, D) elements of a request that CheckEmbed has let pass.
+[[nodiscard]] std::vector<float> LookUp(const FakeModel& model, const EmbedRequest& request);
 
 [[nodiscard]] ModelSummary Summarize(const FakeModel& model);
 [[nodiscard]] ModelDescription Describe(const FakeModel& model);

@@ -11,6 +11,7 @@ namespace embd::client::fake {
 namespace {
 
 constexpr std::int64_t kDefaultMaxOffset = 8;
+constexpr std::int64_t kMaxOffset = 4096;
 constexpr double kSmallestNorm = 1e-8;
 constexpr double kRise = 1e-3;
 
@@ -38,31 +39,57 @@ void AddOffset(const float* rows, std::int64_t count, std::int64_t dim, std::int
   curve->max_cosine.push_back(most);
 }
 
+absl::Status InvalidOption(absl::string_view message) {
+  return ErrorWithReason(absl::StatusCode::kInvalidArgument, "INVALID_OPTION", message);
+}
+
+absl::Status CheckTable(const FakeModel& model, TableKind kind) {
+  if (kind < TableKind::kUnspecified || kind > TableKind::kOutput) {
+    return ErrorWithReason(absl::StatusCode::kInvalidArgument, "UNKNOWN_ENUM_VALUE",
+                           absl::StrCat("table ", static_cast<int>(kind), " is unknown"));
+  }
+  if (kind == TableKind::kToken) return absl::OkStatus();
+  const bool of_positions = kind == TableKind::kPosition || kind == TableKind::kUnspecified;
+  if (of_positions && PositionRows(model) > 0) return absl::OkStatus();
+  return ErrorWithReason(absl::StatusCode::kFailedPrecondition, of_positions ? "NO_POSITION_TABLE" : "NO_SUCH_TABLE",
+                         absl::StrCat("model \"", model.name, "\" has no such table"));
+}
+
+// Fills in what 0 stands for.
+absl::StatusOr<NeighbourSimilarityRequest> Resolve(NeighbourSimilarityRequest request, std::int64_t table_rows) {
+  if (request.first_row < 0 || request.first_row >= table_rows) {
+    return InvalidOption(absl::StrCat("first_row = ", request.first_row, " is outside [0, ", table_rows, ")"));
+  }
+  const std::int64_t rows_left = table_rows - request.first_row;
+  if (request.row_count < 0 || request.row_count > rows_left) {
+    return InvalidOption(absl::StrCat("row_count = ", request.row_count, " is outside [0, ", rows_left, "]"));
+  }
+  if (request.row_count == 0) request.row_count = rows_left;
+  if (request.max_offset == 0) {
+    request.max_offset = std::clamp<std::int64_t>(request.row_count - 1, 1, kDefaultMaxOffset);
+  }
+  if (request.max_offset < 1 || request.max_offset > kMaxOffset || request.max_offset >= request.row_count) {
+    return InvalidOption(absl::StrCat("max_offset ", request.max_offset, " is less than 1, more than ", kMaxOffset,
+                                      " or not less than the number of rows ", request.row_count));
+  }
+  return request;
+}
+
 }  // namespace
 
 absl::StatusOr<NeighbourCurve> CompareNeighbours(const FakeModel& model, const NeighbourSimilarityRequest& request) {
+  if (absl::Status status = CheckTable(model, request.table); !status.ok()) return status;
   const bool of_tokens = request.table == TableKind::kToken;
-  const std::int64_t table_rows = of_tokens ? VocabSize(model) : PositionRows(model);
-  const bool known = of_tokens || request.table == TableKind::kPosition || request.table == TableKind::kUnspecified;
-  if (!known || table_rows == 0) {
-    return ErrorWithReason(absl::StatusCode::kFailedPrecondition, known ? "NO_POSITION_TABLE" : "NO_SUCH_TABLE",
-                           absl::StrCat("model \"", model.name, "\" has no such table"));
-  }
-  const std::int64_t first = request.first_row;
-  const std::int64_t count = request.row_count == 0 ? table_rows - first : request.row_count;
-  const std::int64_t offsets = request.max_offset == 0 ? std::min(kDefaultMaxOffset, count - 1) : request.max_offset;
-  if (first < 0 || first >= table_rows || offsets < 1 || count <= offsets || count > table_rows - first) {
-    return ErrorWithReason(absl::StatusCode::kInvalidArgument, "INVALID_OPTION",
-                           absl::StrCat("max_offset ", request.max_offset, ", first_row ", first, " and row_count ",
-                                        request.row_count, " do not fit a table of ", table_rows, " rows"));
-  }
+  const auto window = Resolve(request, of_tokens ? VocabSize(model) : PositionRows(model));
+  if (!window.ok()) return window.status();
+  const std::int64_t count = window->row_count;
   const std::int64_t dim = model.embedding_dim;
-  const float* const rows = (of_tokens ? model.token : model.position).data() + first * dim;
+  const float* const rows = (of_tokens ? model.token : model.position).data() + window->first_row * dim;
   NeighbourCurve curve = {.model = model.name,
                           .model_version = model.version,
                           .table = of_tokens ? TableKind::kToken : TableKind::kPosition,
                           .rows = count};
-  for (std::int64_t k = 1; k <= offsets; ++k) AddOffset(rows, count, dim, k, &curve);
+  for (std::int64_t k = 1; k <= window->max_offset; ++k) AddOffset(rows, count, dim, k, &curve);
   for (std::int64_t p = 0; p < count; ++p) {
     curve.zero_rows += std::sqrt(Dot(rows + p * dim, rows + p * dim, dim)) < kSmallestNorm ? 1 : 0;
   }

@@ -4,9 +4,9 @@ namespace embd::wire {
 namespace {
 
 struct Entry {
-  v1::DataType type;
+  v1::DataType type = v1::DATA_TYPE_UNSPECIFIED;
   absl::string_view name;
-  std::int64_t size;
+  std::int64_t size = 0;
 };
 
 constexpr Entry kTypes[] = {

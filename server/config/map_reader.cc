@@ -27,14 +27,10 @@ std::string Describe(NumberRange range) {
 
 std::string Found(const Node& node) {
   switch (node.kind) {
-    case Node::Kind::kNothing:
-      return "nothing";
-    case Node::Kind::kList:
-      return "a list";
-    case Node::Kind::kMap:
-      return "a map";
-    case Node::Kind::kScalar:
-      break;
+    case Node::Kind::kNothing: return "nothing";
+    case Node::Kind::kList: return "a list";
+    case Node::Kind::kMap: return "a map";
+    case Node::Kind::kScalar: break;
   }
   return absl::StrCat(Quote(node.text), node.quoted ? " in quotes" : "");
 }

@@ -21,8 +21,8 @@ struct IntegerRange {
 
 /// Finite numbers from `min` to `max`, or above `min` where `min` itself is not allowed.
 struct NumberRange {
-  double min;
-  double max;
+  double min = std::numeric_limits<double>::lowest();
+  double max = std::numeric_limits<double>::max();
   bool above_min = false;
 };
 

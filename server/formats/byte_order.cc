@@ -27,12 +27,9 @@ void ReverseAll(std::span<std::byte> bytes) {
 
 void ReverseElementBytes(std::span<std::byte> bytes, std::size_t element_size) {
   switch (element_size) {
-    case 2:
-      return ReverseAll<std::uint16_t>(bytes);
-    case 4:
-      return ReverseAll<std::uint32_t>(bytes);
-    default:
-      return ReverseAll<std::uint64_t>(bytes);
+    case 2: return ReverseAll<std::uint16_t>(bytes);
+    case 4: return ReverseAll<std::uint32_t>(bytes);
+    default: return ReverseAll<std::uint64_t>(bytes);
   }
 }
 

@@ -52,12 +52,9 @@ void Transpose(const std::byte* in, std::size_t rows, std::size_t columns, std::
 void TransposeElements(std::size_t element_size, const std::byte* in, std::size_t rows, std::size_t columns,
                        std::size_t stride, std::byte* out, std::size_t out_stride) {
   switch (element_size) {
-    case 2:
-      return Transpose<2>(in, rows, columns, stride, out, out_stride);
-    case 4:
-      return Transpose<4>(in, rows, columns, stride, out, out_stride);
-    default:
-      return Transpose<8>(in, rows, columns, stride, out, out_stride);
+    case 2: return Transpose<2>(in, rows, columns, stride, out, out_stride);
+    case 4: return Transpose<4>(in, rows, columns, stride, out, out_stride);
+    default: return Transpose<8>(in, rows, columns, stride, out, out_stride);
   }
 }
 

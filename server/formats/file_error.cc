@@ -18,6 +18,10 @@ absl::Status AtPath(absl::string_view path, const absl::Status& error) {
   return core::Error(error.code(), core::ErrorReason(error), absl::StrCat(DisplayPath(path), ": ", error.message()));
 }
 
+std::string Count(std::int64_t count, absl::string_view noun) {
+  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
+}
+
 std::string DisplayPath(absl::string_view path) {
   constexpr std::size_t kMaxBytes = 512;
   if (path.empty()) return "\"\"";

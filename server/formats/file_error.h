@@ -1,6 +1,7 @@
 #ifndef EMBD_SERVER_FORMATS_FILE_ERROR_H_
 #define EMBD_SERVER_FORMATS_FILE_ERROR_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
@@ -18,6 +19,9 @@ namespace embd::formats {
 /// `error` with "path: " before its message; code and reason stay. Inside this folder errors do not name the file: the
 /// function that was given the path adds it, once.
 [[nodiscard]] absl::Status AtPath(absl::string_view path, const absl::Status& error);
+
+/// "1 word", "2 words": `count` and `noun`, which is in the singular and takes an s.
+[[nodiscard]] std::string Count(std::int64_t count, absl::string_view noun);
 
 /// `path` for a message: escaped, and only its last 512 bytes where it is longer.
 [[nodiscard]] std::string DisplayPath(absl::string_view path);

@@ -10,7 +10,7 @@
 namespace embd::formats {
 namespace {
 
-constexpr std::size_t kBufferBytes = 256 * 1024;
+constexpr std::size_t kBufferBytes = 256 << 10;
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "server/formats/load_table.h"
 
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -36,7 +37,10 @@ absl::StatusOr<WordVectors> LoadByEnding(const FileReader& file, const TableRequ
   }
   const bool npy = absl::EndsWithIgnoreCase(request.path, ".npy");
   if (!npy && !IsWordVectors(request.path)) {
-    return UnsupportedFormat("the file's ending is not served; .npy, .safetensors, .txt, .vec and .glove are");
+    const std::string ending = std::filesystem::path(request.path).extension().string();
+    return UnsupportedFormat(
+        absl::StrCat(ending.empty() ? "a file without ending" : absl::StrCat("the ending ", core::Quote(ending)),
+                     " is not served; .npy, .safetensors, .txt, .vec and .glove are"));
   }
   if (!request.tensor.empty()) {
     return core::InvalidArgument("TENSOR_NOT_FOUND", absl::StrCat("no tensor ", core::Quote(request.tensor),
@@ -55,8 +59,9 @@ absl::StatusOr<Vocabulary> LoadVocabulary(const FileReader& file, absl::string_v
 
 void WarnOfDuplicates(const std::string& path, const Vocabulary& vocabulary, std::vector<std::string>& warnings) {
   if (vocabulary.duplicate_words() == 0) return;
-  warnings.push_back(absl::StrCat(DisplayPath(path), ": ", vocabulary.duplicate_words(),
-                                  " words stand at an earlier place already and will be found there"));
+  const std::int64_t count = vocabulary.duplicate_words();
+  warnings.push_back(absl::StrCat(DisplayPath(path), ": ", Count(count, "word"), count == 1 ? " stands" : " stand",
+                                  " at an earlier place already and will be found there"));
 }
 
 absl::StatusOr<LoadedTable> Load(const TableRequest& request) {

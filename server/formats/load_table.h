@@ -21,9 +21,10 @@ struct LoadedTable {
 /// Which part of a file is wanted.
 struct TableRequest {
   std::string path;
-  std::string tensor;  ///< name of the tensor, for safetensors; empty: the only one
-  std::string
-      vocabulary;  ///< path of a vocabulary file, which goes before words in the table's file; empty: those, if any
+  /// Name of the tensor, for safetensors; empty: the only one.
+  std::string tensor;
+  /// Path of a vocabulary file, which goes before words in the table's file; empty: those, if any.
+  std::string vocabulary;
 };
 
 /// Loads a table by the file's ending: .npy, .safetensors; .txt, .vec and .glove hold word vectors as text. A
@@ -35,9 +36,9 @@ struct TableRequest {
 ///
 /// Errors (each message begins with the path):
 ///   NOT_FOUND           [FILE_NOT_FOUND] the file cannot be opened; with the system's reason.
-///   INVALID_ARGUMENT    [INVALID_FILE] the bytes break the format's rules: with byte offset or line, and key; or it is
-///   a
-///                       folder or the like, was written to meanwhile, or the vocabulary has not a word for every row.
+///   INVALID_ARGUMENT    [INVALID_FILE] the bytes break the format's rules: with byte offset or line, and key; or it
+///                       is a folder or the like, was written to meanwhile, or the vocabulary has not a word for every
+///                       row.
 ///   INVALID_ARGUMENT    [TENSOR_NOT_FOUND] no tensor of that name, or none named and not just one that could be meant.
 ///   UNIMPLEMENTED       [UNSUPPORTED_FORMAT] a known format or type that is not served, by name.
 ///   RESOURCE_EXHAUSTED  [OUT_OF_MEMORY] not enough memory, or a table larger than all of it.

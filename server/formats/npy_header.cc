@@ -15,7 +15,7 @@
 namespace embd::formats {
 namespace {
 
-constexpr std::uint64_t kMaxHeaderBytes = 64 * 1024;
+constexpr std::uint64_t kMaxHeaderBytes = 64 << 10;
 
 /// Steps through the Python literal; every error names the byte of the file.
 class DictParser {
@@ -167,7 +167,7 @@ absl::Status DictParser::Shape() {
     comma = Take(',');
   }
   if (rank == 1 && !comma) return Fail("shape must be a tuple: (n) is a number, (n,) would be one");
-  if (rank != 2) return Fail(absl::StrCat("the array has ", rank, " dimensions; a table has 2"));
+  if (rank != 2) return Fail(absl::StrCat("the array has ", Count(rank, "dimension"), "; a table has 2"));
   return absl::OkStatus();
 }
 

@@ -50,29 +50,22 @@ bool SafetensorsEntries::FailTensor(absl::string_view message) {
 
 bool SafetensorsEntries::Unexpected(absl::string_view kind) {
   switch (place_) {
-    case Place::kDocument:
-      return Fail(absl::StrCat("the header is not a JSON object but ", kind));
+    case Place::kDocument: return Fail(absl::StrCat("the header is not a JSON object but ", kind));
     case Place::kTensors:
       return in_metadata_key_ ? Fail(absl::StrCat("__metadata__ must be an object, got ", kind))
                               : FailTensor(absl::StrCat("must be an object, got ", kind));
     case Place::kMetadata:
       return Fail(absl::StrCat("__metadata__: ", core::Quote(metadata_keys_.back()), " must be a string, got ", kind));
-    case Place::kShape:
-      return FailTensor(absl::StrCat("shape must hold whole numbers of at least 0, got ", kind));
+    case Place::kShape: return FailTensor(absl::StrCat("shape must hold whole numbers of at least 0, got ", kind));
     case Place::kOffsets:
       return FailTensor(absl::StrCat("data_offsets must hold whole numbers of at least 0, got ", kind));
-    case Place::kTensor:
-      break;
+    case Place::kTensor: break;
   }
   switch (field_) {
-    case Field::kDtype:
-      return FailTensor(absl::StrCat("dtype must be a string, got ", kind));
-    case Field::kShape:
-      return FailTensor(absl::StrCat("shape must be an array, got ", kind));
-    case Field::kOffsets:
-      return FailTensor(absl::StrCat("data_offsets must be an array, got ", kind));
-    case Field::kOther:
-      break;
+    case Field::kDtype: return FailTensor(absl::StrCat("dtype must be a string, got ", kind));
+    case Field::kShape: return FailTensor(absl::StrCat("shape must be an array, got ", kind));
+    case Field::kOffsets: return FailTensor(absl::StrCat("data_offsets must be an array, got ", kind));
+    case Field::kOther: break;
   }
   return true;
 }
@@ -80,8 +73,7 @@ bool SafetensorsEntries::Unexpected(absl::string_view kind) {
 bool SafetensorsEntries::number_unsigned(number_unsigned_t value) {
   SafetensorsTensor* const tensor = tensors_.empty() ? nullptr : &tensors_.back();
   if (place_ == Place::kShape) {
-    if (tensor->rank == 0) tensor->rows = value;
-    if (tensor->rank == 1) tensor->columns = value;
+    if (tensor->rank < tensor->sizes.size()) tensor->sizes[tensor->rank] = value;
     ++tensor->rank;
     overflow_ = __builtin_mul_overflow(elements_, value, &elements_) || overflow_;
     return true;

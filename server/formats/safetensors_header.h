@@ -1,6 +1,7 @@
 #ifndef EMBD_SERVER_FORMATS_SAFETENSORS_HEADER_H_
 #define EMBD_SERVER_FORMATS_SAFETENSORS_HEADER_H_
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,7 +17,7 @@ namespace embd::formats {
 /// A type that tensors of a .safetensors file may have.
 struct SafetensorsType {
   absl::string_view name;                         ///< as it stands in the file, e.g. "BF16"
-  std::uint64_t bits;                             ///< of one element
+  std::uint64_t bits = 0;                         ///< of one element
   std::optional<core::ElementType> element_type;  ///< where tables can have it
 };
 
@@ -25,10 +26,12 @@ struct SafetensorsTensor {
   std::string name;
   const SafetensorsType* type = nullptr;  ///< never null; static
   std::uint64_t rank = 0;
-  std::uint64_t rows = 0;     ///< the first size of the shape, if rank >= 1
-  std::uint64_t columns = 0;  ///< the second size of the shape, if rank >= 2
-  std::uint64_t begin = 0;    ///< of the data, from SafetensorsHeader::data_offset on
+  std::array<std::uint64_t, 6> sizes = {};  ///< the first ones of the shape, 0 from `rank` on
+  std::uint64_t begin = 0;                  ///< of the data, from SafetensorsHeader::data_offset on
   std::uint64_t end = 0;
+
+  [[nodiscard]] std::uint64_t rows() const { return sizes[0]; }
+  [[nodiscard]] std::uint64_t columns() const { return sizes[1]; }
 };
 
 struct SafetensorsHeader {

@@ -18,7 +18,8 @@ absl::StatusOr<core::Vocabulary> LoadVocabularyLines(const FileReader& file, std
     if (words.size() < rows) words.Add(**line);  // the rest is only counted
   }
   if (reader.line_number() != rows) {
-    return InvalidFile(absl::StrCat("has ", reader.line_number(), " words, the table has ", rows, " rows"));
+    return InvalidFile(
+        absl::StrCat("has ", Count(reader.line_number(), "word"), ", the table has ", Count(rows, "row")));
   }
   return std::move(words).Build();
 }

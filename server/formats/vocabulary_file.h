@@ -20,9 +20,9 @@ namespace embd::formats {
 ///
 /// Memory: up to the file's size twice, besides the words.
 /// Errors: those of `FileReader::ReadAt` and `Vocabulary::Builder::Build`, and
-///   INVALID_ARGUMENT  [INVALID_FILE] not such JSON, with byte, place or word; more than 512 MiB; an id that is
-///   missing,
-///                     stands twice or lies outside; or not just `rows` words: the message has both numbers.
+///   INVALID_ARGUMENT  [INVALID_FILE] not such JSON, with byte, place or word; more than 512 MiB; an id that
+///                     is missing, stands twice or lies outside; or not just `rows` words: the message has both
+///                     numbers.
 [[nodiscard]] absl::StatusOr<core::Vocabulary> LoadVocabularyJson(const FileReader& file, std::int64_t rows);
 
 }  // namespace embd::formats

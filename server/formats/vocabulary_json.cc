@@ -49,10 +49,8 @@ class VocabularyHandler : public JsonHandler {
     switch (place_) {
       case Place::kDocument:
         return Fail(absl::StrCat("must be an array of words or an object of word -> id, got ", kind));
-      case Place::kArray:
-        return Fail(absl::StrCat("[", count_, "] must be a word, got ", kind));
-      case Place::kObject:
-        break;
+      case Place::kArray: return Fail(absl::StrCat("[", count_, "] must be a word, got ", kind));
+      case Place::kObject: break;
     }
     return Fail(absl::StrCat("the id of ", core::Quote(last_word_), " must be a whole number, got ", kind));
   }
@@ -129,7 +127,8 @@ absl::StatusOr<core::Vocabulary> LoadVocabularyJson(const FileReader& file, std:
     if (auto status = ParseJson(text, 0, handler); !status.ok()) return status;
   }
   if (handler.count() != static_cast<std::size_t>(rows)) {
-    return InvalidFile(absl::StrCat("has ", handler.count(), " words, the table has ", rows, " rows"));
+    return InvalidFile(absl::StrCat("has ", Count(static_cast<std::int64_t>(handler.count()), "word"),
+                                    ", the table has ", Count(rows, "row")));
   }
   return handler.Build();
 }

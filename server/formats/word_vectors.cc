@@ -64,7 +64,8 @@ absl::StatusOr<Shape> ParseFirstLine(absl::string_view line) {
     const auto rows = WholeNumber(WithoutTrailingSeparators(line.substr(0, separator)));
     const auto dim = WholeNumber(line.substr(separator + 1));
     if (rows.has_value() && dim.has_value()) {
-      if (*rows < 1 || *dim < 1) return LineError(1, absl::StrCat("says ", *rows, " words of ", *dim, " numbers"));
+      if (*rows < 1 || *dim < 1)
+        return LineError(1, absl::StrCat("says ", Count(*rows, "word"), " of ", Count(*dim, "number")));
       return Shape{.rows = *rows, .dim = *dim, .has_header = true};
     }
   }
@@ -79,19 +80,21 @@ absl::StatusOr<Shape> FindShape(const FileReader& file) {
   if (!line->has_value()) return LineError(1, "the file is empty");
   auto shape = ParseFirstLine(**line);
   if (!shape.ok()) return shape.status();
+  std::int64_t last_line = 1;  // that is not blank
   do {
     line = reader.Next();
     if (!line.ok()) return line.status();
+    if (line->has_value() && !WithoutTrailingSeparators(**line).empty()) last_line = reader.line_number();
   } while (line->has_value());
-  const std::int64_t rows = reader.line_number() - (shape->has_header ? 1 : 0);
+  const std::int64_t rows = last_line - (shape->has_header ? 1 : 0);
   if (shape->has_header && rows != shape->rows) {
-    return LineError(1, absl::StrCat("says ", shape->rows, " words, the file has ", rows));
+    return LineError(1, absl::StrCat("says ", Count(shape->rows, "word"), ", the file has ", rows));
   }
   shape->rows = rows;
   // A number takes at least a digit and a separator.
   if (shape->dim > static_cast<std::int64_t>(file.size()) / 2 / rows) {
-    return LineError(1, absl::StrCat("says ", shape->dim, " numbers a line, the file's ", file.size(),
-                                     " bytes cannot hold ", rows, " such lines"));
+    return LineError(1, absl::StrCat("says ", Count(shape->dim, "number"), " a line, the file's ", file.size(),
+                                     " bytes cannot hold ", Count(rows, "such line")));
   }
   return shape;
 }
@@ -111,12 +114,13 @@ std::optional<std::size_t> WordLength(absl::string_view line, std::int64_t count
 }
 
 absl::StatusOr<float> ParseFloat(absl::string_view text) {
+  const char* const begin = text.data() + (text.substr(0, 1) == "+" && text.substr(1, 1) != "-" ? 1 : 0);
   const char* const end = text.data() + text.size();
   float value = 0;
-  auto result = std::from_chars(text.data(), end, value);
+  auto result = std::from_chars(begin, end, value);
   if (result.ec == std::errc::result_out_of_range) {
     double wide = 0;
-    result = std::from_chars(text.data(), end, wide);
+    result = std::from_chars(begin, end, wide);
     if (result.ec != std::errc() || std::abs(wide) > 1) {
       return InvalidFile(absl::StrCat(core::Quote(text), " exceeds the range of float32"));
     }
@@ -155,7 +159,8 @@ absl::Status ReadRows(const FileReader& file, const Shape& shape, std::byte* out
     const absl::string_view line = WithoutTrailingSeparators(**next);
     const auto word_length = WordLength(line, shape.dim);
     if (!word_length.has_value()) {
-      return LineError(reader.line_number(), absl::StrCat("expected a word and ", shape.dim, " numbers, got fewer"));
+      return LineError(reader.line_number(),
+                       absl::StrCat("expected a word and ", Count(shape.dim, "number"), ", got fewer"));
     }
     std::byte* const target = out + static_cast<std::size_t>(row * shape.dim) * sizeof(float);
     auto status = ParseNumbers(line.substr(*word_length), reader.line_number(), shape.dim, target);

@@ -20,7 +20,7 @@ struct WordVectors {
 ///
 /// Both known kinds are read: with a first line "V D" (word2vec, fastText), and without (GloVe), where the first line's
 /// fields but one give D. The last D fields of a line are its numbers, what stands before them is the word: it may hold
-/// any bytes, spaces too, but no new line. Words are collected if `keep_words`.
+/// any bytes, spaces too, but no new line. Blank lines may stand at the end only. Words are collected if `keep_words`.
 ///
 /// Cost: reads the file twice. Memory: the table, the words, and the buffer of `LineReader`.
 /// Errors: those of `LineReader::Next`, `AllocateTableStorage` and `Vocabulary::Builder::Build`, and

@@ -2,6 +2,7 @@
 #define EMBD_CLIENT_CLI_COMMANDS_COMMANDS_H_
 
 #include <CLI/App.hpp>
+#include <string>
 
 #include "client/cli/commands/session.h"
 
@@ -17,8 +18,14 @@ void AddEmbedCommand(CLI::App& app, Action& action);
 void AddSimilarityCommand(CLI::App& app, Action& action);
 void AddCompareCommand(CLI::App& app, Action& action);
 
+/// Prints the help of the program or of a command.
+void AddHelpCommand(CLI::App& app, Action& action);
+
 /// Knows the commands that `app` has when it runs, so that a script never misses one.
 void AddCompletionCommand(CLI::App& app, Action& action);
+
+/// The outcome of a name that none of the commands of `app` has; lists them.
+Outcome UnknownCommand(const CLI::App& app, const std::string& name);
 
 }  // namespace embd::cli
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/comparison.h"
+#include "client/cli/commands/number_range.h"
 
 namespace embd::cli {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 constexpr std::int64_t kMaxIds = 1 << 20;
 
 Outcome RunCompare(const ComparisonOptions& options, const Session& session) {
-  if (options.batch_size * options.sequence_length > kMaxIds) {
+  if (options.batch_size * options.sequence_length.value_or(1) > kMaxIds) {
     return WrongUsage(
         absl::InvalidArgumentError(absl::StrCat("--batch times --tokens is more than ", kMaxIds, " ids")));
   }
@@ -37,15 +38,16 @@ void AddCompareCommand(CLI::App& app, Action& action) {
       ->required()
       ->type_name("");
   command->add_option("MODEL_B", options->models[1], "Name of another")->required()->type_name("");
-  const CLI::Range size(std::int64_t{1}, kMaxIds, absl::StrCat("1 to ", kMaxIds));
+  const CLI::Validator size = WholeNumberFrom(1, kMaxIds);
   command->add_option("--batch", options->batch_size, "Rows of ids")
       ->type_name("B")
       ->check(size)
       ->capture_default_str();
-  command->add_option("--tokens", options->sequence_length, "Ids a row")
+  command
+      ->add_option("--tokens", options->sequence_length,
+                   absl::StrCat("Ids a row; without it ", kComparedTokens, ", or fewer for a short position table"))
       ->type_name("T")
-      ->check(size)
-      ->capture_default_str();
+      ->check(size);
   command->add_option("--seed", options->seed, "What the ids are drawn from")->type_name("N")->capture_default_str();
   command->add_option("--max-offset", options->max_offset, "The largest distance of positions")
       ->type_name("K")

@@ -4,6 +4,7 @@
 #include <random>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "embd/client/error.h"
 
 namespace embd::cli {
@@ -36,14 +37,20 @@ absl::StatusOr<std::vector<std::int64_t>> ShapeOf(const client::Client& client, 
   return embedding->shape();
 }
 
-absl::Status FindShapes(const client::Client& client, const ComparisonOptions& options, std::int64_t vocab_size,
+absl::Status NamingFlags(const absl::Status& status, const client::EmbedRequest& request) {
+  return client::ErrorWithReason(status.code(), client::ErrorReason(status),
+                                 absl::StrCat("with --batch ", request.batch_size, " and --tokens ",
+                                              request.sequence_length, ": ", status.message()));
+}
+
+absl::Status FindShapes(const client::Client& client, const Comparison& comparison, std::int64_t vocab_size,
                         ModelFindings& model) {
-  const client::EmbedRequest request =
-      RequestFor(model.description.name, options.batch_size, options.sequence_length, vocab_size, options.seed);
+  const client::EmbedRequest request = RequestFor(model.description.name, comparison.options.batch_size,
+                                                  comparison.sequence_length, vocab_size, comparison.options.seed);
   absl::StatusOr<std::vector<std::int64_t>> token = ShapeOf(client, request, Part::kToken);
-  if (!token.ok()) return token.status();
+  if (!token.ok()) return NamingFlags(token.status(), request);
   absl::StatusOr<std::vector<std::int64_t>> composed = ShapeOf(client, request, Part::kComposed);
-  if (!composed.ok()) return composed.status();
+  if (!composed.ok()) return NamingFlags(composed.status(), request);
   model.token_shape = *std::move(token);
   model.composed_shape = *std::move(composed);
   return absl::OkStatus();
@@ -61,24 +68,30 @@ absl::Status FindCurve(const client::Client& client, const ComparisonOptions& op
   return absl::OkStatus();
 }
 
+absl::StatusOr<LengthTrial> TryLength(const client::Client& client, const ComparisonOptions& options,
+                                      const client::ModelDescription& model, std::int64_t length) {
+  LengthTrial trial{.sequence_length = length, .tried = length <= kLongestTrial, .refusal = "", .reason = ""};
+  if (!trial.tried) return trial;
+  client::EmbedRequest request = RequestFor(model.name, 1, length, model.vocab_size, options.seed);
+  request.output_type = client::DataType::kFloat16;  // only the shape is looked at
+  const absl::StatusOr<std::vector<std::int64_t>> shape = ShapeOf(client, request, Part::kComposed);
+  if (shape.ok()) return trial;
+  if (!absl::IsInvalidArgument(shape.status()) && !absl::IsResourceExhausted(shape.status())) return shape.status();
+  trial.refusal = std::string(shape.status().message());
+  trial.reason = client::ErrorReason(shape.status());
+  return trial;
+}
+
 absl::Status TryLengths(const client::Client& client, const ComparisonOptions& options, ModelFindings& model) {
   constexpr std::int64_t kShortTrial = 64;
-  constexpr std::int64_t kLongestTrial = 1 << 24;  // beyond any model; bounds what is sent
   if (!model.description.max_context_length) return absl::OkStatus();
-  const std::int64_t limit = std::min(*model.description.max_context_length, kLongestTrial);
+  const std::int64_t limit = *model.description.max_context_length;
   std::vector<std::int64_t> lengths = {limit, limit + 1};
   if (kShortTrial < limit) lengths.insert(lengths.begin(), kShortTrial);
   for (const std::int64_t length : lengths) {
-    const client::EmbedRequest request =
-        RequestFor(model.description.name, 1, length, model.description.vocab_size, options.seed);
-    const absl::StatusOr<std::vector<std::int64_t>> shape = ShapeOf(client, request, Part::kComposed);
-    LengthTrial trial{.sequence_length = length, .refusal = "", .reason = ""};
-    if (!shape.ok()) {
-      if (length <= limit || !absl::IsInvalidArgument(shape.status())) return shape.status();
-      trial.refusal = std::string(shape.status().message());
-      trial.reason = client::ErrorReason(shape.status());
-    }
-    model.trials.push_back(std::move(trial));
+    absl::StatusOr<LengthTrial> trial = TryLength(client, options, model.description, length);
+    if (!trial.ok()) return trial.status();
+    model.trials.push_back(*std::move(trial));
   }
   return absl::OkStatus();
 }
@@ -93,16 +106,21 @@ const client::TableDescription* ModelFindings::Table(TableKind kind) const {
 }
 
 absl::StatusOr<Comparison> Compare(const client::Client& client, const ComparisonOptions& options) {
-  Comparison comparison{.options = options, .models = {}};
+  Comparison comparison{
+      .options = options, .sequence_length = options.sequence_length.value_or(kComparedTokens), .models = {}};
   for (int i = 0; i < 2; ++i) {
     absl::StatusOr<client::ModelDescription> description = client.DescribeModel({.model = options.models[i]});
     if (!description.ok()) return description.status();
     comparison.models[i].description = *std::move(description);
+    const std::optional<std::int64_t> positions = comparison.models[i].description.max_context_length;
+    if (!options.sequence_length && positions) {
+      comparison.sequence_length = std::min(comparison.sequence_length, *positions);
+    }
   }
   const std::int64_t vocab_size =
       std::min(comparison.models[0].description.vocab_size, comparison.models[1].description.vocab_size);
   for (ModelFindings& model : comparison.models) {
-    if (absl::Status status = FindShapes(client, options, vocab_size, model); !status.ok()) return status;
+    if (absl::Status status = FindShapes(client, comparison, vocab_size, model); !status.ok()) return status;
     if (absl::Status status = FindCurve(client, options, model); !status.ok()) return status;
     if (absl::Status status = TryLengths(client, options, model); !status.ok()) return status;
   }

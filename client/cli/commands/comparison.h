@@ -12,11 +12,17 @@
 
 namespace embd::cli {
 
+/// How many ids a row has unless said.
+inline constexpr std::int64_t kComparedTokens = 32;
+
+/// The longest call that is tried.
+inline constexpr std::int64_t kLongestTrial = 1 << 24;
+
 /// What two models are compared with.
 struct ComparisonOptions {
   std::string models[2];
   std::int64_t batch_size = 4;
-  std::int64_t sequence_length = 32;
+  std::optional<std::int64_t> sequence_length;  ///< else kComparedTokens, or fewer where a model has fewer positions
   std::uint64_t seed = 11;
   std::int64_t max_offset = 6;
 };
@@ -24,6 +30,7 @@ struct ComparisonOptions {
 /// What became of a call with that many positions.
 struct LengthTrial {
   std::int64_t sequence_length = 0;
+  bool tried = true;    ///< false for more than kLongestTrial positions
   std::string refusal;  ///< the server's text; empty where it answered
   std::string reason;   ///< the server's reason, likewise
 };
@@ -42,6 +49,7 @@ struct ModelFindings {
 
 struct Comparison {
   ComparisonOptions options;
+  std::int64_t sequence_length = 0;  ///< of the calls that the shapes come from
   ModelFindings models[2];
 };
 
@@ -49,7 +57,10 @@ struct Comparison {
 /// two vocabularies; parameter counts; neighbour curves of the position tables; and whether calls of 64 positions, of
 /// as many as the table has, and of one more are answered. The same seed draws the same ids everywhere.
 ///
-/// Errors: those of the calls, but for the one that is meant to go too far.
+/// A call of a certain length that is refused with INVALID_ARGUMENT or RESOURCE_EXHAUSTED is a finding, no error: one
+/// position too many, or more than the limits of the server let through.
+///
+/// Errors: those of all other calls; where the shapes cannot be found, the message names --batch and --tokens.
 [[nodiscard]] absl::StatusOr<Comparison> Compare(const client::Client& client, const ComparisonOptions& options);
 
 /// The comparison for people to read.

@@ -23,7 +23,7 @@ std::string ShapesText(const Comparison& comparison) {
   for (const ModelFindings& model : comparison.models) {
     rows.push_back({model.description.name, ShapeText(model.token_shape), ShapeText(model.composed_shape)});
   }
-  return Section(absl::StrCat("Shapes of ", comparison.options.batch_size, " x ", comparison.options.sequence_length,
+  return Section(absl::StrCat("Shapes of ", comparison.options.batch_size, " x ", comparison.sequence_length,
                               " ids, drawn from seed ", comparison.options.seed),
                  TableText({{"model"}, {"token part"}, {"composed"}}, rows));
 }
@@ -63,13 +63,20 @@ std::string CurvesText(const Comparison& comparison) {
       TableText({{"k", kRight}, {models[0].description.name, kRight}, {models[1].description.name, kRight}}, rows);
   for (const ModelFindings& model : comparison.models) {
     if (CurveLength(model) == 0) {
-      absl::StrAppend(&body, model.description.name, " has no position table to compare rows of\n");
+      absl::StrAppend(&body, model.description.name,
+                      model.Table(TableKind::kPosition) == nullptr ? " has no position table to compare rows of\n"
+                                                                   : ": its position table has one row\n");
     } else {
       absl::StrAppend(&body, model.description.name, " monotone steps: ", model.curve->monotone_steps, "/",
                       CurveLength(model) - 1, "\n");
     }
   }
   return Section("Mean cosine of positions k apart", body);
+}
+
+std::string TrialText(const LengthTrial& trial) {
+  if (!trial.tried) return absl::StrCat("not tried, which stops at ", kLongestTrial);
+  return trial.refusal.empty() ? "ok" : "refused";
 }
 
 std::string LengthsText(const Comparison& comparison) {
@@ -79,8 +86,8 @@ std::string LengthsText(const Comparison& comparison) {
       absl::StrAppend(&body, model.description.name, " has no position table that could end\n");
     }
     for (const LengthTrial& trial : model.trials) {
-      absl::StrAppend(&body, model.description.name, " at length ", trial.sequence_length, ": ",
-                      trial.refusal.empty() ? "ok" : "refused", "\n");
+      absl::StrAppend(&body, model.description.name, " at length ", trial.sequence_length, ": ", TrialText(trial),
+                      "\n");
       if (!trial.refusal.empty()) absl::StrAppend(&body, "  caught: ", trial.refusal, "\n");
     }
   }
@@ -94,7 +101,8 @@ Json ModelJson(const ModelFindings& model) {
   }
   Json lengths = Json::array();
   for (const LengthTrial& trial : model.trials) {
-    lengths.push_back({{"sequence_length", trial.sequence_length}, {"ok", trial.refusal.empty()}});
+    lengths.push_back(
+        {{"sequence_length", trial.sequence_length}, {"ok", trial.tried ? Json(trial.refusal.empty()) : Json()}});
     if (trial.refusal.empty()) continue;
     lengths.back()["message"] = trial.refusal;
     lengths.back()["reason"] = trial.reason;
@@ -122,7 +130,7 @@ std::string ComparisonText(const Comparison& comparison) {
 
 Json ComparisonJson(const Comparison& comparison) {
   return {{"batch_size", comparison.options.batch_size},
-          {"sequence_length", comparison.options.sequence_length},
+          {"sequence_length", comparison.sequence_length},
           {"seed", comparison.options.seed},
           {"models", {ModelJson(comparison.models[0]), ModelJson(comparison.models[1])}}};
 }

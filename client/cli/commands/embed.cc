@@ -8,7 +8,6 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/embed_input.h"
 #include "client/cli/commands/embedding_view.h"
-#include "client/cli/files/json_lists.h"
 #include "client/cli/files/npy.h"
 #include "client/cli/files/tensor_file.h"
 #include "client/cli/render/array_text.h"
@@ -58,14 +57,6 @@ nlohmann::ordered_json Facts(const client::EmbedInfo& info, const EmbedOptions& 
   return facts;
 }
 
-void PrintJsonWithElements(const nlohmann::ordered_json& facts, TensorView tensor, std::ostream& out) {
-  std::string head = facts.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);
-  head.pop_back();  // the elements come before the closing brace
-  out << head << ",\"embeddings\":";
-  WriteJsonLists(tensor, out);
-  out << "}\n";
-}
-
 Outcome Print(const client::Embedding& embedding, const EmbedOptions& options, const client::EmbedRequest& request,
               std::optional<FileFormat> format, const Session& session) {
   const absl::StatusOr<TensorView> view = ViewOf(embedding);
@@ -75,7 +66,7 @@ Outcome Print(const client::Embedding& embedding, const EmbedOptions& options, c
   std::ostream& out = session.world.out;
   if (!options.out) {
     if (session.json) {
-      PrintJsonWithElements(facts, *view, out);
+      session.PrintJson(facts, "embeddings", *view);
     } else {
       out << ArrayHeading("embeddings", *view) << '\n' << ArrayText(*view) << '\n';
     }

@@ -6,14 +6,10 @@ namespace embd::cli {
 
 absl::StatusOr<DataType> ElementTypeOf(client::DataType type) {
   switch (type) {
-    case client::DataType::kFloat32:
-      return DataType::kFloat32;
-    case client::DataType::kFloat16:
-      return DataType::kFloat16;
-    case client::DataType::kBfloat16:
-      return DataType::kBFloat16;
-    default:
-      return absl::InternalError(absl::StrCat("the server sent embeddings of type ", DataTypeName(type)));
+    case client::DataType::kFloat32: return DataType::kFloat32;
+    case client::DataType::kFloat16: return DataType::kFloat16;
+    case client::DataType::kBfloat16: return DataType::kBFloat16;
+    default: return absl::InternalError(absl::StrCat("the server sent embeddings of type ", DataTypeName(type)));
   }
 }
 

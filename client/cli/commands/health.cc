@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/commands/number_range.h"
+#include "client/cli/files/number_text.h"
 
 namespace embd::cli {
 namespace {
@@ -35,17 +37,27 @@ Health WaitUntilServing(const HealthOptions& options, const Session& session) {
   }
 }
 
+Outcome Failed(const HealthOptions& options, const absl::Status& status) {
+  Outcome outcome = Refused(status);
+  if (!options.service.empty()) absl::StrAppend(&outcome.message, "; asked for service ", Quoted(options.service));
+  if (options.wait_s > 0) {
+    absl::StrAppend(&outcome.message, "; waited up to ", options.wait_s, " s");
+    outcome.timed_out = false;  // --timeout has no part in it
+  }
+  return outcome;
+}
+
 Outcome RunHealth(const HealthOptions& options, const Session& session) {
   const Health health =
       options.wait_s > 0 ? WaitUntilServing(options, session) : session.client.CheckHealth(options.service);
-  if (!health.ok()) return Refused(health.status());
+  if (!health.ok()) return Failed(options, health.status());
   const std::string status(client::HealthStatusName(*health));
   if (session.json) {
     session.PrintJson({{"service", options.service}, {"status", status}});
   } else {
     session.world.out << status << '\n';
   }
-  return {.code = Serves(health) ? ExitCode::kDone : ExitCode::kRefused, .message = ""};
+  return {.code = Serves(health) ? ExitCode::kDone : ExitCode::kRefused};
 }
 
 }  // namespace
@@ -55,9 +67,9 @@ void AddHealthCommand(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand("health", "Whether the server, a service or a model is serving");
   command->add_option("--service", options->service, "Name of a service or model; without it the whole server")
       ->type_name("NAME");
-  command->add_option("--wait", options->wait_s, "Wait up to S seconds until it serves")
+  command->add_option("--wait", options->wait_s, "Wait up to S seconds until it serves; --timeout does not count then")
       ->type_name("S")
-      ->check(CLI::Range(0.0, 1e9, "0 to 1e9"));
+      ->check(SecondsFrom(0, 1e9));
   command->footer(
       "Exit: 0 serving, 1 not serving or unknown, 3 not reachable.\n"
       "Examples: embdctl health --wait 30\n"

@@ -18,7 +18,8 @@ enum class ExitCode : int {
 /// How a command ended.
 struct [[nodiscard]] Outcome {
   ExitCode code = ExitCode::kDone;
-  std::string message;  ///< for standard error, without a line end; may be empty
+  std::string message;     ///< for standard error, without a line end; may be empty
+  bool timed_out = false;  ///< whether it was a call that took longer than --timeout
 };
 
 /// The outcome of a call that the server, or the way to it, did not let succeed: the status as

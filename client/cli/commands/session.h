@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "client/cli/commands/outcome.h"
+#include "client/cli/files/tensor.h"
 #include "embd/client/client.h"
 
 namespace embd::cli {
@@ -30,8 +31,11 @@ struct Session {
   const Surroundings& world;
   bool json = false;  ///< --output json
 
-  /// Prints one JSON value on standard output. Bytes that are no UTF-8 are replaced.
+  /// Prints one JSON value on standard output, see JsonText.
   void PrintJson(const nlohmann::ordered_json& value) const;
+
+  /// Prints a JSON object that has members in the same way, with the tensor behind them, on one line.
+  void PrintJson(const nlohmann::ordered_json& object, const std::string& name, TensorView tensor) const;
 
   /// Prints a line "embdctl: …" on standard error.
   void Note(const std::string& text) const;

@@ -1,5 +1,6 @@
 #include "client/cli/files/json_lists.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>

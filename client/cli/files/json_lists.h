@@ -13,9 +13,8 @@ namespace embd::cli {
 /// and -Infinity, which Python writes. `type` is kInt64, kFloat32 or kFloat64.
 ///
 /// Errors (with the byte offset from 0):
-///   INVALID_ARGUMENT  something else than lists of numbers, lists of different lengths or depths side by side, a
-///   number that
-///                     is none of `type` or outside its range, text after the end.
+///   INVALID_ARGUMENT  something else than lists of numbers, lists of different lengths or depths side by side,
+///                     a number that is none of `type` or outside its range, text after the end.
 [[nodiscard]] absl::StatusOr<Tensor> ParseJsonLists(absl::string_view text, DataType type);
 
 /// Reads one JSON value (a number or nested lists) a line; the lines make up the outermost extent. Empty lines are

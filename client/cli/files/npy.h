@@ -13,8 +13,8 @@ namespace embd::cli {
 /// i2, u1, u2, u4 to int64; C order, or Fortran order of up to two extents, which is turned round.
 ///
 /// Errors:
-///   INVALID_ARGUMENT  not a .npy file, a type or order that is not taken (named), or a size that does not fit the
-///   shape.
+///   INVALID_ARGUMENT  not a .npy file, a type or order that is not taken (named), or a size that does not fit
+///                     the shape.
 [[nodiscard]] absl::StatusOr<Tensor> ParseNpy(absl::string_view bytes);
 
 /// Whether the format can hold elements of that type.

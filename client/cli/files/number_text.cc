@@ -38,10 +38,15 @@ void AppendBytes(T value, std::vector<std::byte>& out) {
 float Saturated(const std::string& text, float) { return std::strtof(text.c_str(), nullptr); }
 double Saturated(const std::string& text, double) { return std::strtod(text.c_str(), nullptr); }
 
+// "+-5" keeps its plus, and so is no number.
+absl::string_view WithoutPlus(absl::string_view text) {
+  return text.substr(text.substr(0, 1) == "+" && text.substr(1, 1) != "-" ? 1 : 0);
+}
+
 template <typename T>
 absl::Status ParseFloat(absl::string_view text, DataType type, std::vector<std::byte>& out) {
   T value{};
-  const absl::string_view unsigned_text = text.substr(text.substr(0, 1) == "+" ? 1 : 0);
+  const absl::string_view unsigned_text = WithoutPlus(text);
   const char* const end = unsigned_text.data() + unsigned_text.size();
   const auto [stop, error] = std::from_chars(unsigned_text.data(), end, value);
   if (stop != end || error == std::errc::invalid_argument) {
@@ -57,7 +62,7 @@ absl::Status ParseFloat(absl::string_view text, DataType type, std::vector<std::
 
 absl::Status ParseInteger(absl::string_view text, std::vector<std::byte>& out) {
   std::int64_t value = 0;
-  const absl::string_view unsigned_text = text.substr(text.substr(0, 1) == "+" ? 1 : 0);
+  const absl::string_view unsigned_text = WithoutPlus(text);
   const char* const end = unsigned_text.data() + unsigned_text.size();
   const auto [stop, error] = std::from_chars(unsigned_text.data(), end, value);
   if (stop != end || error == std::errc::invalid_argument) {
@@ -84,14 +89,10 @@ void AppendNumber(TensorView tensor, std::size_t index, NonFinite spelling, std:
 
 absl::Status AppendParsed(absl::string_view text, DataType type, std::vector<std::byte>& out) {
   switch (type) {
-    case DataType::kInt64:
-      return ParseInteger(text, out);
-    case DataType::kFloat32:
-      return ParseFloat<float>(text, type, out);
-    case DataType::kFloat64:
-      return ParseFloat<double>(text, type, out);
-    default:
-      return absl::InternalError(absl::StrCat("text is not read as ", Name(type)));
+    case DataType::kInt64: return ParseInteger(text, out);
+    case DataType::kFloat32: return ParseFloat<float>(text, type, out);
+    case DataType::kFloat64: return ParseFloat<double>(text, type, out);
+    default: return absl::InternalError(absl::StrCat("text is not read as ", Name(type)));
   }
 }
 

@@ -13,9 +13,8 @@ namespace embd::cli {
 /// F32, F64, I32, I64 as they are and widens I8, U8, I16, U16, U32 to int64.
 ///
 /// Errors:
-///   INVALID_ARGUMENT  not a .safetensors file, several tensors and none of that name, a type that is not taken, or
-///   bytes that do
-///                     not fit the shape; names the tensor.
+///   INVALID_ARGUMENT  not a .safetensors file, several tensors and none of that name, a type that is not taken,
+///                     or bytes that do not fit the shape; names the tensor.
 [[nodiscard]] absl::StatusOr<Tensor> ParseSafetensors(absl::string_view bytes, absl::string_view name);
 
 /// Writes a file with that one tensor.

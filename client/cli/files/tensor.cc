@@ -34,32 +34,23 @@ float HalfToFloat(std::uint16_t half) {
 std::size_t ByteSize(DataType type) {
   switch (type) {
     case DataType::kFloat16:
-    case DataType::kBFloat16:
-      return 2;
+    case DataType::kBFloat16: return 2;
     case DataType::kFloat32:
-    case DataType::kInt32:
-      return 4;
+    case DataType::kInt32: return 4;
     case DataType::kFloat64:
-    case DataType::kInt64:
-      return 8;
+    case DataType::kInt64: return 8;
   }
   return 1;
 }
 
 absl::string_view Name(DataType type) {
   switch (type) {
-    case DataType::kFloat32:
-      return "float32";
-    case DataType::kFloat16:
-      return "float16";
-    case DataType::kBFloat16:
-      return "bfloat16";
-    case DataType::kFloat64:
-      return "float64";
-    case DataType::kInt32:
-      return "int32";
-    case DataType::kInt64:
-      return "int64";
+    case DataType::kFloat32: return "float32";
+    case DataType::kFloat16: return "float16";
+    case DataType::kBFloat16: return "bfloat16";
+    case DataType::kFloat64: return "float64";
+    case DataType::kInt32: return "int32";
+    case DataType::kInt64: return "int64";
   }
   return "";
 }
@@ -82,12 +73,9 @@ std::optional<std::int64_t> ElementCount(std::span<const std::int64_t> shape) {
 
 float FloatAt(TensorView tensor, std::size_t index) {
   switch (tensor.type) {
-    case DataType::kFloat16:
-      return HalfToFloat(Load<std::uint16_t>(tensor, index));
-    case DataType::kBFloat16:
-      return std::bit_cast<float>(std::uint32_t{Load<std::uint16_t>(tensor, index)} << 16);
-    default:
-      return Load<float>(tensor, index);
+    case DataType::kFloat16: return HalfToFloat(Load<std::uint16_t>(tensor, index));
+    case DataType::kBFloat16: return std::bit_cast<float>(std::uint32_t{Load<std::uint16_t>(tensor, index)} << 16);
+    default: return Load<float>(tensor, index);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -23,6 +24,8 @@
 
 namespace embd::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr absl::string_view kStandard = "-";
 constexpr std::array<std::pair<absl::string_view, FileFormat>, 6> kFormats = {
@@ -54,17 +57,12 @@ absl::StatusOr<std::string> ReadAll(const std::string& path, std::istream& stand
 
 absl::StatusOr<Tensor> Parse(absl::string_view content, FileFormat format, absl::string_view name, DataType text_type) {
   switch (format) {
-    case FileFormat::kNpy:
-      return ParseNpy(content);
-    case FileFormat::kJson:
-      return ParseJsonLists(content, text_type);
-    case FileFormat::kJsonl:
-      return ParseJsonLines(content, text_type);
+    case FileFormat::kNpy: return ParseNpy(content);
+    case FileFormat::kJson: return ParseJsonLists(content, text_type);
+    case FileFormat::kJsonl: return ParseJsonLines(content, text_type);
     case FileFormat::kCsv:
-    case FileFormat::kTxt:
-      return ParseRows(content, text_type);
-    case FileFormat::kSafetensors:
-      return ParseSafetensors(content, name);
+    case FileFormat::kTxt: return ParseRows(content, text_type);
+    case FileFormat::kSafetensors: return ParseSafetensors(content, name);
   }
   return absl::InternalError("no such format");
 }
@@ -80,47 +78,63 @@ absl::StatusOr<Tensor> Read(const std::string& path, FileFormat format, absl::st
 
 absl::Status WriteTo(TensorView tensor, absl::string_view name, FileFormat format, std::ostream& out) {
   switch (format) {
-    case FileFormat::kNpy:
-      return WriteNpy(tensor, out);
+    case FileFormat::kNpy: return WriteNpy(tensor, out);
     case FileFormat::kJson:
       WriteJsonLists(tensor, out);
       out << '\n';
       break;
-    case FileFormat::kJsonl:
-      WriteJsonLines(tensor, out);
-      break;
-    case FileFormat::kCsv:
-      WriteRows(tensor, ',', out);
-      break;
-    case FileFormat::kTxt:
-      WriteRows(tensor, ' ', out);
-      break;
-    case FileFormat::kSafetensors:
-      WriteSafetensors(tensor, name, out);
-      break;
+    case FileFormat::kJsonl: WriteJsonLines(tensor, out); break;
+    case FileFormat::kCsv: WriteRows(tensor, ',', out); break;
+    case FileFormat::kTxt: WriteRows(tensor, ' ', out); break;
+    case FileFormat::kSafetensors: WriteSafetensors(tensor, name, out); break;
   }
   return absl::OkStatus();
 }
 
-absl::Status WriteFile(TensorView tensor, absl::string_view name, FileFormat format, const std::string& path) {
+absl::Status NotWritten(const std::string& why) {
+  return absl::InvalidArgumentError(absl::StrCat("cannot be written: ", why));
+}
+
+// `mode` holds before a byte is written.
+absl::Status WriteFile(TensorView tensor, absl::string_view name, FileFormat format, const std::string& path,
+                       std::optional<fs::perms> mode) {
   errno = 0;
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (!file) return absl::InvalidArgumentError(absl::StrCat("cannot be written: ", std::strerror(errno)));
+  if (!file) return NotWritten(std::strerror(errno));
+  if (std::error_code error; mode.has_value()) {
+    fs::permissions(path, *mode, error);
+    if (error) return NotWritten(error.message());
+  }
   if (absl::Status status = WriteTo(tensor, name, format, file); !status.ok()) return status;
   file.close();
-  if (!file) return absl::InvalidArgumentError(absl::StrCat("cannot be written: ", std::strerror(errno)));
+  if (!file) return NotWritten(std::strerror(errno));
   return absl::OkStatus();
 }
 
-absl::Status WriteAndRename(TensorView tensor, absl::string_view name, FileFormat format, const std::string& path) {
-  namespace fs = std::filesystem;
+// Where symbolic links lead, also to what is not there yet.
+absl::StatusOr<fs::path> Follow(fs::path path) {
+  constexpr int kMaxLinks = 40;  // as the system does
   std::error_code error;
-  const fs::path target = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : fs::path(path);
-  const std::string temporary = absl::StrCat(target.string(), ".", getpid(), ".tmp");
-  absl::Status status = WriteFile(tensor, name, format, temporary);
+  for (int i = 0; i < kMaxLinks; ++i) {
+    if (!fs::is_symlink(path, error)) return path;
+    const fs::path link = fs::read_symlink(path, error);
+    if (error) return NotWritten(error.message());
+    path = path.parent_path() / link;
+  }
+  return NotWritten(std::strerror(ELOOP));
+}
+
+absl::Status WriteAndRename(TensorView tensor, absl::string_view name, FileFormat format, const std::string& path) {
+  const absl::StatusOr<fs::path> target = Follow(path);
+  if (!target.ok()) return target.status();
+  std::error_code error;
+  const fs::file_status old = fs::status(*target, error);
+  const std::string temporary = absl::StrCat(target->string(), ".", getpid(), ".tmp");
+  absl::Status status =
+      WriteFile(tensor, name, format, temporary, fs::exists(old) ? std::optional(old.permissions()) : std::nullopt);
   if (status.ok()) {
-    fs::rename(temporary, target, error);
-    if (error) status = absl::InvalidArgumentError(absl::StrCat("cannot be written: ", error.message()));
+    fs::rename(temporary, *target, error);
+    if (error) status = NotWritten(error.message());
   }
   if (!status.ok()) fs::remove(temporary, error);
   return status;
@@ -178,7 +192,7 @@ absl::Status WriteTensor(TensorView tensor, absl::string_view name, const std::s
   const std::filesystem::file_status kind = std::filesystem::status(path, error);
   const bool direct = std::filesystem::exists(kind) && !std::filesystem::is_regular_file(kind);
   const absl::Status status =
-      direct ? WriteFile(tensor, name, format, path) : WriteAndRename(tensor, name, format, path);
+      direct ? WriteFile(tensor, name, format, path, std::nullopt) : WriteAndRename(tensor, name, format, path);
   return status.ok() ? status : PathError(path, status.message());
 }
 

@@ -41,8 +41,8 @@ enum class FileFormat : std::uint8_t { kNpy, kJson, kJsonl, kCsv, kTxt, kSafeten
 /// types become int64.
 ///
 /// Errors (each message begins with the path):
-///   INVALID_ARGUMENT  the file cannot be read, breaks its format's rules, holds no integers, or is not of one or two
-///   extents.
+///   INVALID_ARGUMENT  the file cannot be read, breaks its format's rules, holds no integers, or is not of one or
+///                     two extents.
 [[nodiscard]] absl::StatusOr<Tensor> ReadIds(const std::string& path, FileFormat format, std::istream& standard_input);
 
 /// Reads a tensor of any shape, as `ReadIds` does; numbers in text become float32, the type of embeddings.
@@ -50,8 +50,9 @@ enum class FileFormat : std::uint8_t { kNpy, kJson, kJsonl, kCsv, kTxt, kSafeten
                                                 std::istream& standard_input);
 
 /// Writes a tensor, under `name` where the format has names; `path` "-" writes to `standard_output`. A file is written
-/// under another name beside its place and then renamed, so that a failure leaves what was there before; a path that is
-/// no regular file (a device, a named pipe) is written directly.
+/// under another name beside its place and then renamed, so that a failure leaves what was there before; it keeps the
+/// mode of a file that it replaces, and goes where symbolic links lead. A path that is no regular file (a device, a
+/// named pipe) is written directly.
 ///
 /// Errors (each message begins with the path):
 ///   INVALID_ARGUMENT  the format cannot hold the type, or the file cannot be written; with the system's reason.

@@ -44,12 +44,9 @@ int ExponentDigits(int exponent) { return std::max(2, static_cast<int>(absl::Str
 bool SpreadsOver(double largest, double smallest, DataType type) {
   constexpr double kLimit = 1000.0;
   switch (type) {
-    case DataType::kFloat64:
-      return largest / smallest > kLimit;
-    case DataType::kFloat16:
-      return largest / smallest > 1000.25;  // a float16 rounds what lies below to 1000
-    default:
-      return static_cast<float>(largest) / static_cast<float>(smallest) > static_cast<float>(kLimit);
+    case DataType::kFloat64: return largest / smallest > kLimit;
+    case DataType::kFloat16: return largest / smallest > 1000.25;  // a float16 rounds what lies below to 1000
+    default: return static_cast<float>(largest) / static_cast<float>(smallest) > static_cast<float>(kLimit);
   }
 }
 

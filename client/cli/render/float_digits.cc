@@ -63,12 +63,9 @@ FloatDigits ShortestHalf(double value) {
 
 FloatDigits Shortest(TensorView tensor, std::size_t index) {
   switch (tensor.type) {
-    case DataType::kFloat64:
-      return Shortest(DoubleAt(tensor, index));
-    case DataType::kFloat16:
-      return ShortestHalf(DoubleAt(tensor, index));
-    default:
-      return Shortest(FloatAt(tensor, index));
+    case DataType::kFloat64: return Shortest(DoubleAt(tensor, index));
+    case DataType::kFloat16: return ShortestHalf(DoubleAt(tensor, index));
+    default: return Shortest(FloatAt(tensor, index));
   }
 }
 

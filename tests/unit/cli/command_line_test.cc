@@ -87,7 +87,34 @@ TEST_F(CommandLine, EndsWrongUsageWith2AndPrintsNoResult) {
   }
 }
 
-TEST_F(CommandLine, NamesAnUnknownCommand) { EXPECT_THAT(runner_.Run({"modles"}).err, HasSubstr("modles")); }
+TEST_F(CommandLine, NamesAnUnknownCommandAndListsThoseThereAre) {
+  const std::string expected =
+      "unknown command \"modles\"; there are health, info, models, describe, embed, similarity, compare, completion, "
+      "help";
+
+  EXPECT_THAT(runner_.Run({"modles"}).err, HasSubstr(expected));
+  EXPECT_THAT(runner_.Run({"--server", "a:1", "modles", "--ids", "1"}).err, HasSubstr(expected));
+  EXPECT_THAT(runner_.Run({"help", "modles"}).err, HasSubstr(expected));
+}
+
+TEST_F(CommandLine, HelpsAsACommandToo) {
+  EXPECT_EQ(runner_.Run({"help"}).out, runner_.Run({"--help"}).out);
+  EXPECT_EQ(runner_.Run({"help", "info"}).out, runner_.Run({"info", "--help"}).out);
+}
+
+TEST_F(CommandLine, TellsWhatIsNoNumberFromWhatIsOutOfRange) {
+  EXPECT_THAT(runner_.Run({"models", "--timeout", "soon"}).err, HasSubstr("--timeout: \"soon\" is not a number\n"));
+  EXPECT_THAT(runner_.Run({"models", "--timeout=0"}).err, HasSubstr("--timeout: 0 is not in range 0.001 to 1e+09\n"));
+  EXPECT_THAT(runner_.Run({"compare", "tiny", "tiny", "--batch", "1.5"}).err,
+              HasSubstr("\"1.5\" is not a whole number"));
+}
+
+TEST_F(CommandLine, BlamesAVariableForItsOwnValue) {
+  const Variable timeout("EMBDCTL_TIMEOUT", "soon");
+
+  EXPECT_THAT(runner_.Run({"models"}).err, StartsWith("embdctl: EMBDCTL_TIMEOUT: \"soon\" is not a number\n"));
+  EXPECT_EQ(runner_.Run({"models", "--timeout", "1"}).code, 0);
+}
 
 TEST_F(CommandLine, HelpsWithAnExampleForEveryCommand) {
   for (const char* command : {"health", "info", "models", "describe", "embed", "similarity", "compare", "completion"}) {
@@ -118,18 +145,28 @@ TEST_F(CommandLine, EndsWith3WhereTheServerCannotBeReachedOrIsTooSlow) {
   for (const absl::Status& status : {absl::UnavailableError("gone"), absl::DeadlineExceededError("slow")}) {
     runner_.fake->FailNext(status);
 
-    const Result result = runner_.Run({"info"});
-
-    EXPECT_EQ(result.code, 3);
-    EXPECT_EQ(result.err,
-              "embdctl: " + absl::StatusCodeToString(status.code()) + ": " + std::string(status.message()) + "\n");
+    EXPECT_EQ(runner_.Run({"info"}).code, 3);
   }
+}
+
+TEST_F(CommandLine, NamesTheAddressOfAServerThatCannotBeReached) {
+  runner_.fake->FailNext(absl::UnavailableError("gone"));
+
+  EXPECT_EQ(runner_.Run({"info", "--server", "there:1"}).err, "embdctl: UNAVAILABLE: gone (server there:1)\n");
+}
+
+TEST_F(CommandLine, NamesTheSecondsThatWereNotEnough) {
+  runner_.fake->FailNext(absl::DeadlineExceededError("slow"));
+
+  EXPECT_EQ(runner_.Run({"info", "--timeout", "2.5"}).err,
+            "embdctl: DEADLINE_EXCEEDED: slow (server 127.0.0.1:8001, --timeout 2.5 s)\n");
 }
 
 TEST_F(CommandLine, ShowsAReasonThatCameWithUnavailable) {
   runner_.fake->FailNext(client::ErrorWithReason(absl::StatusCode::kUnavailable, "DRAINING", "the server is draining"));
 
-  EXPECT_EQ(runner_.Run({"info"}).err, "embdctl: UNAVAILABLE (DRAINING): the server is draining\n");
+  EXPECT_EQ(runner_.Run({"info"}).err,
+            "embdctl: UNAVAILABLE (DRAINING): the server is draining (server 127.0.0.1:8001)\n");
 }
 
 }  // namespace

@@ -134,6 +134,53 @@ TEST_F(CompareCommand, RefusesMoreIdsARowThanThereArePositions) {
 
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("(SEQUENCE_TOO_LONG): with --batch 4 and --tokens 129: "));
+}
+
+TEST_F(CompareCommand, TakesNoMoreIdsARowThanBothModelsHavePositions) {
+  const Result result = runner_.Run({"compare", "tiny", "trained", "--output", "json"});
+
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(json::parse(result.out)["sequence_length"], 4);
+}
+
+TEST_F(CompareCommand, RecordsLengthsThatExceedTheServersLimits) {
+  runner_.fake->SetServerInfo({.limits = {.max_response_bytes = 128 * kDim * 2, .max_sequence_length = 128}});
+
+  const Result result = runner_.Run({"compare", "trained", "waves", "--batch", "1"});
+
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("trained at length 128: ok\n"),
+                                HasSubstr("trained at length 129: refused\n  caught: sequence_length 129 exceeds")));
+}
+
+TEST_F(CompareCommand, RecordsReadableLengthsWhoseReplyIsTooLarge) {
+  runner_.fake->SetServerInfo({.limits = {.max_response_bytes = 127 * kDim * 2}});
+
+  const json result = json::parse(runner_.Run({"compare", "trained", "waves", "--batch", "1", "--output", "json"}).out);
+
+  EXPECT_EQ(result["models"][0]["lengths"][0]["ok"], true);
+  EXPECT_EQ(result["models"][0]["lengths"][1]["reason"], "RESPONSE_TOO_LARGE");
+}
+
+TEST_F(CompareCommand, DoesNotTryMorePositionsThanItWouldSend) {
+  runner_.fake->AddModel({.name = "endless",
+                          .embedding_dim = 1,
+                          .token = {0},
+                          .position = std::vector<float>((std::size_t{1} << 24) + 1)});
+  runner_.fake->SetServerInfo({});
+
+  const Result result = runner_.Run({"compare", "endless", "tiny"});
+
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("endless at length 64: ok\n"),
+                                HasSubstr("endless at length 16777217: not tried, which stops at 16777216\n")));
+}
+
+TEST_F(CompareCommand, SaysThatAPositionTableOfOneRowHasNoNeighbours) {
+  runner_.fake->AddModel({.name = "single", .embedding_dim = 1, .token = {0}, .position = {1}});
+
+  EXPECT_THAT(runner_.Run({"compare", "single", "trained"}).out, HasSubstr("single: its position table has one row\n"));
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ TEST_F(EmbedCommand, SpellsNumbersThatAreNotFiniteAsPythonDoes) {
   runner_.fake->AddModel({.name = "odd", .embedding_dim = 1, .token = {std::numeric_limits<float>::infinity()}});
 
   EXPECT_THAT(runner_.Run({"embed", "odd", "--ids", "0", "--output", "json"}).out,
-              HasSubstr("\"embeddings\":[[[Infinity]]]}\n"));
+              HasSubstr("\"embeddings\": [[[Infinity]]]\n}\n"));
 }
 
 TEST_F(EmbedCommand, SendsPartTypeAndOffset) {

@@ -6,6 +6,7 @@ namespace embd::cli {
 namespace {
 
 using client::HealthStatus;
+using ::testing::AllOf;
 using testing::CommandRunner;
 using ::testing::HasSubstr;
 using testing::Result;
@@ -35,7 +36,7 @@ TEST_F(HealthCommand, EndsWith1ForAnUnknownService) {
   const Result result = runner_.Run({"health", "--service", "none"});
 
   EXPECT_EQ(result.code, 1);
-  EXPECT_THAT(result.err, HasSubstr("NOT_FOUND"));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("NOT_FOUND"), HasSubstr("asked for service \"none\"")));
 }
 
 TEST_F(HealthCommand, WaitsUntilTheServerServes) {

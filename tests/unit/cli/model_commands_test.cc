@@ -1,3 +1,4 @@
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "gmock/gmock.h"
@@ -124,6 +125,15 @@ TEST_F(ModelCommands, SimilarityPrintsJsonOfTheTableAskedFor) {
   EXPECT_EQ(curve["table"], "token");
   EXPECT_EQ(curve["rows"], 3);
   EXPECT_EQ(curve["mean_cosine"].size(), 2u);
+}
+
+TEST_F(ModelCommands, PrintsSimilaritiesThatAreNoNumbersAsEmbedDoes) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  runner_.fake->AddModel({.name = "broken", .embedding_dim = 1, .token = {1, nan, 1}});
+
+  const Result result = runner_.Run({"similarity", "broken", "--table", "token", "--output", "json"});
+
+  EXPECT_THAT(result.out, HasSubstr("\"mean_cosine\": [\n    NaN,"));
 }
 
 TEST_F(ModelCommands, SimilarityOfAMissingTableIsRefused) {

@@ -14,7 +14,9 @@
 namespace embd::cli {
 namespace {
 
-using ::testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::StartsWith;
 
 class Program : public ::testing::Test {
  protected:
@@ -79,7 +81,7 @@ TEST_F(Program, EndsWith3WhereNoServerIsThere) {
 
   close(nowhere);
   EXPECT_EQ(code, 3);
-  EXPECT_THAT(Errors(), HasSubstr("embdctl: UNAVAILABLE"));
+  EXPECT_THAT(Errors(), AllOf(StartsWith("embdctl: UNAVAILABLE"), EndsWith(".no-such-socket)\n")));
 }
 
 }  // namespace

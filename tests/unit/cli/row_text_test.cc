@@ -76,6 +76,12 @@ TEST(ParseRows, ReadsFloatsOfEveryKind) {
   EXPECT_EQ(values, Floats({1, 6}, {1.5f, -2e-3f, kInfinity, -kInfinity, 0.0f, 7.0f}));
 }
 
+TEST(ParseRows, RefusesTwoSigns) {
+  EXPECT_THAT(ParseRows("+-5", DataType::kInt64), StatusIs(kInvalid, HasSubstr("\"+-5\" is not a whole number")));
+  EXPECT_THAT(ParseRows("+-5", DataType::kFloat32), StatusIs(kInvalid, HasSubstr("\"+-5\" is not a number")));
+  EXPECT_THAT(ParseRows("+5", DataType::kInt64), IsOk());
+}
+
 TEST(ParseRows, RefusesFloatsThatAreTooLarge) {
   EXPECT_THAT(ParseRows("1e39", DataType::kFloat32), StatusIs(kInvalid, HasSubstr("\"1e39\" does not fit float32")));
   EXPECT_THAT(ParseRows("1e39", DataType::kFloat64), IsOk());

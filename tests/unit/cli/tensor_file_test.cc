@@ -158,6 +158,34 @@ TEST_F(TensorFile, WritesThroughASymbolicLink) {
   EXPECT_EQ(Get(path), "7\n");
 }
 
+TEST_F(TensorFile, CreatesWhatASymbolicLinkLeadsTo) {
+  fs::create_symlink("new.txt", Path("second.txt"));
+  fs::create_symlink("second.txt", Path("first.txt"));
+
+  ASSERT_THAT(WriteTensor(Ids({1, 1}, {7}).view(), "ids", Path("first.txt"), FileFormat::kTxt, no_output_), IsOk());
+
+  EXPECT_TRUE(fs::is_symlink(Path("first.txt")));
+  EXPECT_EQ(Get(Path("new.txt")), "7\n");
+}
+
+TEST_F(TensorFile, RefusesSymbolicLinksThatLeadInACircle) {
+  fs::create_symlink("a.txt", Path("b.txt"));
+  fs::create_symlink("b.txt", Path("a.txt"));
+
+  EXPECT_THAT(WriteTensor(Ids({1, 1}, {7}).view(), "ids", Path("a.txt"), FileFormat::kTxt, no_output_),
+              StatusIs(kInvalid, HasSubstr("a.txt: cannot be written: Too many levels of symbolic links")));
+}
+
+TEST_F(TensorFile, KeepsTheModeOfTheFileItReplaces) {
+  const std::string path = Put("ids.txt", "old");
+  const fs::perms mode = fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_write;
+  fs::permissions(path, mode);
+
+  ASSERT_THAT(WriteTensor(Ids({1, 1}, {7}).view(), "ids", path, FileFormat::kTxt, no_output_), IsOk());
+
+  EXPECT_EQ(fs::status(path).permissions(), mode);
+}
+
 TEST_F(TensorFile, SaysWhyAFileCannotBeWritten) {
   EXPECT_THAT(WriteTensor(Ids({1, 1}, {7}).view(), "ids", Path("no/such/folder.txt"), FileFormat::kTxt, no_output_),
               StatusIs(kInvalid, HasSubstr("folder.txt: cannot be written: No such file or directory")));

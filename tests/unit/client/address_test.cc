@@ -26,6 +26,9 @@ TEST(Address, OfEveryKindHasItsTarget) {
       {"unix:///run/embd.sock", "unix:///run/embd.sock"},
       {"unix-abstract:embd", "unix-abstract:embd"},
       {"dns:///embd.example:8001", "dns:///embd.example:8001"},
+      {"dns:embd.example:8001", "dns:embd.example:8001"},
+      {"dns://10.0.0.9/embd.example:8001", "dns://10.0.0.9/embd.example:8001"},
+      {"ipv6:[::1]:8001", "ipv6:[::1]:8001"},
   };
   for (const auto& [address, target] : cases) {
     SCOPED_TRACE(address);
@@ -33,6 +36,39 @@ TEST(Address, OfEveryKindHasItsTarget) {
     ASSERT_OK_AND_ASSIGN(const std::string result, TargetOf(address));
 
     EXPECT_EQ(result, target);
+  }
+}
+
+TEST(Address, WithASchemeIsCheckedAsWithoutOne) {
+  const struct {
+    std::string address;
+    std::string message;
+  } cases[] = {
+      {"ipv4:1.2.3.4", "has no port"},
+      {"ipv4:1.2.3.4:0", "has no port from 1 to 65535"},
+      {"ipv4:localhost:8001", "no IPv4 address"},
+      {"ipv4:[::1]:8001", "no IPv4 address"},
+      {"ipv4:", "has no port"},
+      {"ipv6:[::1]", "has no port from 1 to 65535"},
+      {"ipv6:10.0.0.1:8001", "no IPv6 address"},
+      {"dns:///localhost", "has no port"},
+      {"dns:localhost", "has no port"},
+      {"dns:///:8001", "has no host"},
+      {"dns://localhost:8001", "has no host"},
+      {"dns:8001", "has no port"},
+  };
+  for (const auto& [address, message] : cases) {
+    SCOPED_TRACE(address);
+
+    EXPECT_THAT(TargetOf(address), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)));
+  }
+}
+
+TEST(Address, HasAPortOfDigitsOnly) {
+  for (const char* address : {"a:+80", "a: 80", "a:80 ", "a:8\t0", "a:-1"}) {
+    SCOPED_TRACE(address);
+
+    EXPECT_THAT(TargetOf(address), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("from 1 to 65535")));
   }
 }
 

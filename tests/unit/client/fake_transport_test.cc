@@ -1,5 +1,6 @@
 #include "embd/client/fake_transport.h"
 
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -89,6 +90,75 @@ TEST_F(FakeTransportTest, RefusesAsAServerDoes) {
   EXPECT_THAT(client_.Embed({.model = "bare", .model_version = "1"}), ReasonIs("VERSION_NOT_FOUND"));
   EXPECT_THAT(client_.Embed({.model = "bare", .batch_size = 1, .sequence_length = 1, .part = Part::kPosition}),
               ReasonIs("NO_POSITION_TABLE"));
+}
+
+TEST_F(FakeTransportTest, RefusesAnOffsetPastTheTableAsAPositionOutOfRange) {
+  EmbedRequest past = TwoCells({0, 0});
+  past.position_offsets = {1};
+  EmbedRequest extreme = TwoCells({0, 0});
+  extreme.position_offsets = {std::numeric_limits<std::int64_t>::max()};
+  EmbedRequest unread = extreme;
+  unread.part = Part::kToken;
+
+  EXPECT_THAT(client_.Embed(past), ReasonIs("POSITION_OUT_OF_RANGE"));
+  EXPECT_THAT(client_.Embed(extreme), ReasonIs("POSITION_OUT_OF_RANGE"));
+  EXPECT_THAT(client_.Embed(unread), IsOk());
+}
+
+TEST_F(FakeTransportTest, ChecksPositionsBeforeIds) {
+  EmbedRequest request = TwoCells({9, 9});
+  request.position_offsets = {-1};
+
+  EXPECT_THAT(client_.Embed(request), ReasonIs("POSITION_OUT_OF_RANGE"));
+}
+
+TEST_F(FakeTransportTest, RefusesTypesThatAreNotServed) {
+  EmbedRequest int8 = TwoCells({0, 1});
+  int8.output_type = DataType::kInt8;
+  EmbedRequest unknown_type = TwoCells({0, 1});
+  unknown_type.output_type = static_cast<DataType>(99);
+
+  EXPECT_THAT(client_.Embed(int8), ReasonIs("INVALID_OPTION"));
+  EXPECT_THAT(client_.Embed(unknown_type), ReasonIs("UNKNOWN_ENUM_VALUE"));
+}
+
+TEST_F(FakeTransportTest, RefusesTablesThatAreNotThere) {
+  const auto similarity = [this](int table) {
+    return client_.NeighbourSimilarity({.model = "learned", .table = static_cast<TableKind>(table)});
+  };
+
+  EXPECT_THAT(similarity(4), ReasonIs("NO_SUCH_TABLE"));
+  EXPECT_THAT(similarity(9), ReasonIs("UNKNOWN_ENUM_VALUE"));
+  EXPECT_THAT(client_.NeighbourSimilarity({.model = "learned", .first_row = std::numeric_limits<std::int64_t>::min()}),
+              ReasonIs("INVALID_OPTION"));
+}
+
+TEST_F(FakeTransportTest, KeepsTheLimitsOfItsServerInfo) {
+  fake_->SetServerInfo({.limits = {.max_response_bytes = 15, .max_batch_size = 2}});
+  EmbedRequest halves = TwoCells({0, 1});
+  halves.output_type = DataType::kFloat16;
+
+  EXPECT_THAT(client_.Embed(TwoCells({0, 1})), ReasonIs("RESPONSE_TOO_LARGE"));
+  EXPECT_THAT(client_.Embed(halves), IsOk());
+  EXPECT_THAT(client_.Embed({.model = "bare", .ids = {0, 0, 0}, .batch_size = 3, .sequence_length = 1}),
+              ReasonIs("REQUEST_TOO_LARGE"));
+}
+
+TEST_F(FakeTransportTest, NarrowsToTheNearestWithTiesToEven) {
+  fake_->AddModel({.name = "edges",
+                   .embedding_dim = 9,
+                   .token = {1, -2, 65504, 65520, 1 + 0x1p-11F, 1 + 0x3p-11F, 2 - 0x1p-12F, 0x1p-24F, 0x1p-25F}});
+  EmbedRequest request = {.model = "edges", .ids = {0}, .batch_size = 1, .sequence_length = 1};
+  request.output_type = DataType::kFloat16;
+  ASSERT_OK_AND_ASSIGN(const Embedding half, client_.Embed(request));
+  request.output_type = DataType::kBfloat16;
+  ASSERT_OK_AND_ASSIGN(const Embedding brain, client_.Embed(request));
+
+  EXPECT_EQ(half.data_type(), DataType::kFloat16);
+  EXPECT_THAT(*half.As<std::uint16_t>(),
+              ElementsAre(0x3C00, 0xC000, 0x7BFF, 0x7C00, 0x3C00, 0x3C02, 0x4000, 0x0001, 0x0000));
+  EXPECT_THAT(*brain.As<std::uint16_t>(),
+              ElementsAre(0x3F80, 0xC000, 0x4780, 0x4780, 0x3F80, 0x3F80, 0x4000, 0x3380, 0x3300));
 }
 
 TEST_F(FakeTransportTest, FailsTheNextCallsAsTold) {

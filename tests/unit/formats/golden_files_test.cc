@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedArray{"time", absl::StatusCode::kUnimplemented, R"(dtype "<M8[ns]" is not served)"},
         RefusedArray{"structured", absl::StatusCode::kUnimplemented, "a structured dtype is not served"},
         RefusedArray{"rank0", absl::StatusCode::kInvalidArgument, "the array has 0 dimensions; a table has 2"},
-        RefusedArray{"rank1", absl::StatusCode::kInvalidArgument, "the array has 1 dimensions; a table has 2"},
+        RefusedArray{"rank1", absl::StatusCode::kInvalidArgument, "the array has 1 dimension; a table has 2"},
         RefusedArray{"rank3", absl::StatusCode::kInvalidArgument, "the array has 3 dimensions; a table has 2"},
         RefusedArray{"empty", absl::StatusCode::kInvalidArgument, "shape (0, 3) has no elements"}),
     [](const ::testing::TestParamInfo<RefusedArray>& array) { return array.param.name; });

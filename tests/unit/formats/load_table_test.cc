@@ -59,7 +59,8 @@ TEST_F(LoadTableTest, OtherEndingIsUnimplemented) {
   const std::string path = folder_.Write("table.gguf", "GGUF");
 
   EXPECT_THAT(Load(path), AllOf(StatusIs(absl::StatusCode::kUnimplemented,
-                                         AllOf(StartsWith(path + ": "), HasSubstr(".npy, .safetensors, .txt"))),
+                                         AllOf(StartsWith(path + ": the ending \".gguf\" is not served; "),
+                                               HasSubstr(".npy, .safetensors, .txt"))),
                                 ReasonIs("UNSUPPORTED_FORMAT")));
 }
 

@@ -156,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(
                            "takes more than 2^63 - 1 bytes"},
                       Case{"ShapeFarLargerThanTheFile", Shape("(1000000000, 1000)"), "takes 4000000000000 bytes"},
                       Case{"Rank0", Shape("()"), "the array has 0 dimensions; a table has 2"},
-                      Case{"Rank1", Shape("(6,)"), "the array has 1 dimensions; a table has 2"},
+                      Case{"Rank1", Shape("(6,)"), "the array has 1 dimension; a table has 2"},
                       Case{"Rank3", Shape("(1, 2, 3)"), "the array has 3 dimensions; a table has 2"},
                       Case{"NoRows", NpyFile(NpyDict("'<f4'", "(0, 3)"), ""), "shape (0, 3) has no elements"},
                       Case{"NoColumns", NpyFile(NpyDict("'<f4'", "(3, 0)"), ""), "shape (3, 0) has no elements"},

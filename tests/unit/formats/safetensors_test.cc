@@ -332,6 +332,18 @@ TEST(Safetensors, FileWithoutTablesSaysSo) {
             ReasonIs("TENSOR_NOT_FOUND")));
 }
 
+TEST(Safetensors, FileWithoutTablesShowsShapesAndTypes) {
+  EXPECT_THAT(LoadBytes(OneTensor("F32", "[4]", 16, 16), ""),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(R"(the file has "a" [4] F32)")));
+  EXPECT_THAT(LoadBytes(OneTensor("I32", "[1,2,1,2,1,1,1]", 16, 16), ""),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(R"(the file has "a" [1, 2, 1, 2, 1, 1, …] I32)")));
+}
+
+TEST(Safetensors, OneDimensionIsInTheSingular) {
+  EXPECT_THAT(LoadBytes(OneTensor("F32", "[4]", 16, 16), "a"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("its shape has 1 dimension; a table has 2")));
+}
+
 TEST(Safetensors, FileWithoutTensorsSaysSo) {
   EXPECT_THAT(LoadBytes(WithHeader("{}"), "a"),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(R"(no tensor "a"; the file has none)")));

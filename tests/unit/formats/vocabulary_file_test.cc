@@ -83,11 +83,11 @@ TEST_P(VocabularyRefused, WithItsReason) {
 INSTANTIATE_TEST_SUITE_P(
     All, VocabularyRefused,
     ::testing::Values(
-        Case{"TooFewLines", LoadVocabularyLines, "a\n", "has 1 words, the table has 2 rows"},
+        Case{"TooFewLines", LoadVocabularyLines, "a\n", "has 1 word, the table has 2 rows"},
         Case{"TooManyLines", LoadVocabularyLines, "a\nb\nc\nd", "has 4 words, the table has 2 rows"},
         Case{"EmptyLineAtTheEnd", LoadVocabularyLines, "a\nb\n\n", "has 3 words, the table has 2 rows"},
         Case{"NoLines", LoadVocabularyLines, "", "has 0 words, the table has 2 rows"},
-        Case{"TooFewInArray", LoadVocabularyJson, R"(["a"])", "has 1 words, the table has 2 rows"},
+        Case{"TooFewInArray", LoadVocabularyJson, R"(["a"])", "has 1 word, the table has 2 rows"},
         Case{"TooManyInArray", LoadVocabularyJson, R"(["a","b","c"])", "has 3 words, the table has 2 rows"},
         Case{"TooManyInObject", LoadVocabularyJson, R"({"a":0,"b":1,"c":2})", "has 3 words, the table has 2 rows"},
         Case{"EmptyObject", LoadVocabularyJson, "{}", "has 0 words, the table has 2 rows"},

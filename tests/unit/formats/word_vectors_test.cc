@@ -92,6 +92,20 @@ TEST(WordVectors, NumbersAreRoundedOnceAndSpecialOnesKept) {
                        1e-44f, 0.5f}));
 }
 
+TEST(WordVectors, BlankLinesMayStandAtTheEnd) {
+  ASSERT_OK_AND_ASSIGN(const WordVectors glove, LoadText("a 1 2\nb 3 4\n\n \r\n"));
+  ASSERT_OK_AND_ASSIGN(const WordVectors word2vec, LoadText("2 2\na 1 2\nb 3 4\n\n"));
+
+  EXPECT_THAT(Words(glove), ElementsAre("a", "b"));
+  EXPECT_THAT(Words(word2vec), ElementsAre("a", "b"));
+}
+
+TEST(WordVectors, NumbersMayHaveAPlusSign) {
+  ASSERT_OK_AND_ASSIGN(const WordVectors vectors, LoadText("a +1.5 +1e-60\n"));
+
+  EXPECT_EQ(ElementBits<std::uint32_t>(vectors.table), FloatBits({1.5f, 0.0f}));
+}
+
 TEST(WordVectors, NanIsANumberHere) {
   ASSERT_OK_AND_ASSIGN(const WordVectors vectors, LoadText("a nan 1\n"));
 
@@ -128,7 +142,6 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"OnlyWords", "the\nking\n", "line 1: expected a word and its numbers"},
         Case{"EmptyFirstLine", "\nthe 1 2\n", "line 1: expected a word and its numbers"},
         Case{"EmptyLineBetween", "a 1 2\n\nb 3 4\n", "line 2: expected a word and 2 numbers, got fewer"},
-        Case{"EmptyLineAtTheEnd", "a 1 2\nb 3 4\n\n", "line 3: expected a word and 2 numbers, got fewer"},
         Case{"TooFewNumbers", "a 1 2 3\nb 1 2\n", "line 2: expected a word and 3 numbers, got fewer"},
         Case{"NumbersWithoutAWord", "a 1 2 3\n1 2 3\n", "line 2: expected a word and 3 numbers, got fewer"},
         Case{"TooFewAfterTheFirstLine", "2 3\na 1 2 3\nb 1 2\n", "line 3: expected a word and 3 numbers, got fewer"},
@@ -136,14 +149,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"NumberWithTextBehind", "a 1 2\nb 3 4f\n", R"(line 2: number 2 of 2: "4f" is no number)"},
         Case{"Hexadecimal", "a 1\nb 0x10\n", R"(line 2: number 1 of 1: "0x10" is no number)"},
         Case{"DecimalComma", "a 1\nb 1,5\n", R"("1,5" is no number)"},
-        Case{"PlusSign", "a +1\n", R"("+1" is no number)"}, Case{"NoExponent", "a 1e\n", R"("1e" is no number)"},
+        Case{"TwoSigns", "a +-1\n", R"("+-1" is no number)"}, Case{"NoExponent", "a 1e\n", R"("1e" is no number)"},
         Case{"LongJunk", "a 1\nb " + std::string(5000, 'x'), "…\""},
         Case{"BeyondFloat32", "a 1\nb 1e39\n", R"(line 2: number 1 of 1: "1e39" exceeds the range of float32)"},
         Case{"BeyondFloat64", "a -1e400\n", R"("-1e400" exceeds the range of float32)"},
         Case{"FewerWordsThanSaid", "3 2\na 1 2\nb 1 2\n", "line 1: says 3 words, the file has 2"},
-        Case{"MoreWordsThanSaid", "1 2\na 1 2\nb 1 2\n", "line 1: says 1 words, the file has 2"},
+        Case{"MoreWordsThanSaid", "1 2\na 1 2\nb 1 2\n", "line 1: says 1 word, the file has 2"},
         Case{"NoWordsSaid", "0 2\n", "line 1: says 0 words of 2 numbers"},
-        Case{"NoNumbersSaid", "1 0\na\n", "line 1: says 1 words of 0 numbers"},
+        Case{"NoNumbersSaid", "1 0\na\n", "line 1: says 1 word of 0 numbers"},
         Case{"OnlyTheFirstLine", "5 2\n", "line 1: says 5 words, the file has 0"},
         Case{"DimensionFarTooLarge", "1 9223372036854775807\na 1\n", "line 1: says 9223372036854775807 numbers a line"},
         Case{"DimensionOneTooLarge", "2 3\na 1 2\nb 1 2\n", "line 2: expected a word and 3 numbers, got fewer"},

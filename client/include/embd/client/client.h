@@ -69,7 +69,8 @@ class Client {
 
   /// Embeds one batch without blocking a thread. `done` is called exactly once, on the one thread that completes all
   /// such calls of a client, or before this returns; it must not block, but may make further calls of this kind and may
-  /// drop the client. `CallOptions::cancel` cancels it.
+  /// drop the client. A `done` that makes further calls should hold a copy of the client, not a reference: the client
+  /// it came from may be gone by then. `CallOptions::cancel` cancels it.
   void EmbedAsync(const EmbedRequest& request, std::function<void(absl::StatusOr<Embedding>)> done,
                   const CallOptions& options = {}) const;
 

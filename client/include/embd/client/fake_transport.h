@@ -33,8 +33,9 @@ struct FakeModel {
 ///     fake->AddModel({.name = "tiny", .embedding_dim = 2, .token = {0, 1, 2, 3}});
 ///     CodeUnderTest(embd::client::Client(fake));
 ///
-/// It looks rows up and adds positions as a server does, in FLOAT32 only, and refuses what a server refuses with the
-/// same code and reason; its messages are shorter. Timeouts mean nothing to it, but a requested stop cancels.
+/// It looks rows up, adds positions and narrows to 16 bits as a server does, and refuses what a server refuses with the
+/// same code and reason; its messages are shorter. Of the limits it keeps those of batch, sequence and response.
+/// Timeouts mean nothing to it, but a requested stop cancels.
 ///
 /// Thread safety: thread-safe.
 class FakeTransport : public Transport {
@@ -49,7 +50,7 @@ class FakeTransport : public Transport {
   /// The next `calls` calls of whatever kind, also the next sent items of streams, get `status`, which is not OK.
   void FailNext(absl::Status status, int calls = 1);
 
-  /// What GetServerInfo answers.
+  /// What GetServerInfo answers, and the limits from now on; a limit of 0 is none.
   void SetServerInfo(ServerInfo info);
 
   /// What CheckHealth answers. Unless set, "" and the names of models are kServing and all else is NOT_FOUND.
