@@ -20,8 +20,9 @@ absl::Status Call::Interrupted() const {
 
 absl::Status HideInternal(const absl::Status& status) {
   if (status.code() != absl::StatusCode::kInternal && status.code() != absl::StatusCode::kUnknown) return status;
-  return core::Error(absl::StatusCode::kInternal, "INTERNAL",
-                     absl::StrCat("internal error; the server's log has it as ", observability::LogInternalError(status)));
+  return core::Error(
+      absl::StatusCode::kInternal, "INTERNAL",
+      absl::StrCat("internal error; the server's log has it as ", observability::LogInternalError(status)));
 }
 
 grpc::Status Call::Seal(const absl::Status& status) {
@@ -30,8 +31,8 @@ grpc::Status Call::Seal(const absl::Status& status) {
   return wire::ToGrpcStatus(told);
 }
 
-void Call::Log(absl::string_view model, std::int64_t batch_size, std::int64_t sequence_length, std::int64_t request_bytes,
-               std::int64_t reply_bytes, const absl::Status& status) const {
+void Call::Log(absl::string_view model, std::int64_t batch_size, std::int64_t sequence_length,
+               std::int64_t request_bytes, std::int64_t reply_bytes, const absl::Status& status) const {
   if (!observability::LogsRequests()) return;
   const auto elapsed = std::chrono::steady_clock::now() - started_;
   const std::string peer = context_->peer();
@@ -56,9 +57,9 @@ absl::Status Decode(const grpc::ByteBuffer& bytes, std::int64_t max_bytes, googl
   grpc::ByteBuffer view = bytes;  // shares the slices; the reader takes a non-const buffer
   grpc::ProtoBufferReader reader(&view);
   if (!reader.status().ok() || !message->ParseFromZeroCopyStream(&reader)) {
-    return core::InvalidArgument("MALFORMED_REQUEST", absl::StrCat("the ", size, " bytes of the request are no valid ",
-                                                                   message->GetTypeName(),
-                                                                   " (or a string in it is not UTF-8)"));
+    return core::InvalidArgument(
+        "MALFORMED_REQUEST", absl::StrCat("the ", size, " bytes of the request are no valid ", message->GetTypeName(),
+                                          " (or a string in it is not UTF-8)"));
   }
   return absl::OkStatus();
 }

@@ -27,8 +27,8 @@ class Call {
   /// OK while the caller waits for the result; else CANCELLED or DEADLINE_EXCEEDED. Cheap: asked between row blocks.
   [[nodiscard]] absl::Status Interrupted() const;
 
-  /// The status as it goes to the wire: details attached, retry pushback where the request would never fit, and in place of
-  /// an INTERNAL error a reference to the log line.
+  /// The status as it goes to the wire: details attached, retry pushback where the request would never fit, and in
+  /// place of an INTERNAL error a reference to the log line.
   [[nodiscard]] grpc::Status Seal(const absl::Status& status);
 
   /// Writes the debug line of one request of the call.
@@ -56,7 +56,8 @@ class Call {
 [[nodiscard]] absl::Status Decode(const grpc::ByteBuffer& bytes, std::int64_t max_bytes,
                                   google::protobuf::MessageLite* message);
 
-/// Encodes a message into one slice; an empty message gives one empty slice, since gRPC aborts on a reply that has none.
+/// Encodes a message into one slice; an empty message gives one empty slice, since gRPC aborts on a reply that has
+/// none.
 [[nodiscard]] grpc::ByteBuffer Encode(const google::protobuf::MessageLite& message);
 
 }  // namespace embd::service

@@ -42,7 +42,9 @@ grpc::ServerUnaryReactor* DiagnosticsService::GetServerInfo(grpc::CallbackServer
                                                             const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
   return RawUnary<v1::GetServerInfoRequest, v1::GetServerInfoResponse>::Start(
       backend_, "GetServerInfo", context, request, reply, /*on_worker=*/false,
-      [this](const auto&, const Call&) -> absl::StatusOr<v1::GetServerInfoResponse> { return AnswerGetServerInfo(*backend_); });
+      [this](const auto&, const Call&) -> absl::StatusOr<v1::GetServerInfoResponse> {
+        return AnswerGetServerInfo(*backend_);
+      });
 }
 
 }  // namespace embd::service

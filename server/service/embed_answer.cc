@@ -36,10 +36,10 @@ v1::Tensor TensorWithoutData(const core::EmbedPlan& plan) {
 
 grpc::ByteBuffer Join(const std::string& header, ReplyBuffer buffer) {
   auto* const lease = new ReplyBuffer(std::move(buffer));
-  const grpc::Slice slices[] = {
-      grpc::Slice(header),
-      grpc::Slice(
-          lease->bytes().data(), lease->bytes().size(), [](void* held) { delete static_cast<ReplyBuffer*>(held); }, lease)};
+  const grpc::Slice slices[] = {grpc::Slice(header),
+                                grpc::Slice(
+                                    lease->bytes().data(), lease->bytes().size(),
+                                    [](void* held) { delete static_cast<ReplyBuffer*>(held); }, lease)};
   return {slices, 2};
 }
 

@@ -53,7 +53,8 @@ class EmbedReactor final : public grpc::ServerUnaryReactor {
 
   void End(const absl::Status& status) {
     call_.Log(message_.model(), plan_ ? plan_->batch_size() : -1, plan_ ? plan_->sequence_length() : -1,
-              static_cast<std::int64_t>(request_.Length()), status.ok() ? static_cast<std::int64_t>(reply_.Length()) : 0, status);
+              static_cast<std::int64_t>(request_.Length()),
+              status.ok() ? static_cast<std::int64_t>(reply_.Length()) : 0, status);
     Finish(call_.Seal(status));
   }
 
@@ -67,8 +68,8 @@ class EmbedReactor final : public grpc::ServerUnaryReactor {
 
 }  // namespace
 
-grpc::ServerUnaryReactor* AnswerEmbed(Backend* backend, grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
-                                      grpc::ByteBuffer* reply) {
+grpc::ServerUnaryReactor* AnswerEmbed(Backend* backend, grpc::CallbackServerContext* context,
+                                      const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
   auto* const reactor = new EmbedReactor(backend, context, request, reply);
   reactor->Start();
   return reactor;

@@ -18,10 +18,14 @@ using core::InvalidArgument;
 
 absl::Status CheckServedFields(const v1::EmbedRequest& request) {
   const std::pair<bool, const char*> fields[] = {
-      {request.token_type_ids_size() > 0, "token_type_ids"}, {request.row_lengths_size() > 0, "row_lengths"},
-      {request.attention_mask_size() > 0, "attention_mask"}, {request.has_output_target(), "output_target"},
-      {request.ragged_layout() != 0, "ragged_layout"},       {request.padding_side() != 0, "padding_side"},
-      {request.unique(), "unique"},                          {!request.if_checksum().empty(), "if_checksum"},
+      {request.token_type_ids_size() > 0, "token_type_ids"},
+      {request.row_lengths_size() > 0, "row_lengths"},
+      {request.attention_mask_size() > 0, "attention_mask"},
+      {request.has_output_target(), "output_target"},
+      {request.ragged_layout() != 0, "ragged_layout"},
+      {request.padding_side() != 0, "padding_side"},
+      {request.unique(), "unique"},
+      {!request.if_checksum().empty(), "if_checksum"},
       {request.has_inputs_embeds(), "inputs_embeds"},
   };
   for (const auto& [is_set, name] : fields) {
@@ -58,8 +62,8 @@ absl::StatusOr<core::ElementType> ToOutputType(v1::DataType type) {
     default: break;
   }
   if (!v1::DataType_IsValid(type)) return UnknownEnum("output_type", type, kAllowed);
-  return InvalidArgument("INVALID_OPTION",
-                         absl::StrCat("output_type ", wire::DataTypeName(type), " is no output type; allowed are ", kAllowed));
+  return InvalidArgument("INVALID_OPTION", absl::StrCat("output_type ", wire::DataTypeName(type),
+                                                        " is no output type; allowed are ", kAllowed));
 }
 
 template <typename T>
@@ -75,7 +79,8 @@ void AppendRaw(const std::string& data, std::vector<std::int64_t>* ids) {
 
 absl::Status CheckAgrees(absl::string_view field, std::int64_t said, std::int64_t extent) {
   if (said == 0 || said == extent) return absl::OkStatus();
-  return InvalidArgument("INVALID_SHAPE", absl::StrCat(field, " ", said, " contradicts the shape of ids_tensor, which says ", extent));
+  return InvalidArgument("INVALID_SHAPE",
+                         absl::StrCat(field, " ", said, " contradicts the shape of ids_tensor, which says ", extent));
 }
 
 absl::Status ReadIdsTensor(const v1::EmbedRequest& request, core::EmbedInput* input) {
@@ -87,19 +92,21 @@ absl::Status ReadIdsTensor(const v1::EmbedRequest& request, core::EmbedInput* in
                                                           " is no type of ids; allowed are INT32, INT64, UINT32"));
   }
   if (tensor.shape_size() != 2 || tensor.shape(0) < 0 || tensor.shape(1) < 0) {
-    return InvalidArgument("INVALID_SHAPE", absl::StrCat("ids_tensor.shape must be (batch_size, sequence_length), got (",
-                                                         absl::StrJoin(tensor.shape(), ", "), ")"));
+    return InvalidArgument("INVALID_SHAPE",
+                           absl::StrCat("ids_tensor.shape must be (batch_size, sequence_length), got (",
+                                        absl::StrJoin(tensor.shape(), ", "), ")"));
   }
   const std::int64_t element = wire::DataTypeSize(type);
   const auto expected = core::CheckedProduct({tensor.shape(0), tensor.shape(1), element});
   if (!expected.has_value() || *expected != static_cast<std::int64_t>(tensor.data().size())) {
     return InvalidArgument(
         "INVALID_SHAPE",
-        absl::StrCat("ids_tensor.data has ", tensor.data().size(), " bytes, but (", tensor.shape(0), ", ", tensor.shape(1), ") ",
-                     wire::DataTypeName(type), " needs ",
+        absl::StrCat("ids_tensor.data has ", tensor.data().size(), " bytes, but (", tensor.shape(0), ", ",
+                     tensor.shape(1), ") ", wire::DataTypeName(type), " needs ",
                      expected.has_value() ? absl::StrCat(*expected) : std::string("more than 2^63 - 1")));
   }
-  if (absl::Status status = CheckAgrees("batch_size", request.batch_size(), tensor.shape(0)); !status.ok()) return status;
+  if (absl::Status status = CheckAgrees("batch_size", request.batch_size(), tensor.shape(0)); !status.ok())
+    return status;
   if (absl::Status status = CheckAgrees("sequence_length", request.sequence_length(), tensor.shape(1)); !status.ok()) {
     return status;
   }

@@ -6,8 +6,8 @@
 
 namespace embd::service {
 
-/// Answers one EmbedStream call. Requests are answered one after the other, in order, while the next is being read; at most
-/// 64 answers or 16 MiB of them wait for a slow reader, then reading stops.
+/// Answers one EmbedStream call. Requests are answered one after the other, in order, while the next is being read; at
+/// most 64 answers or 16 MiB of them wait for a slow reader, then reading stops.
 [[nodiscard]] grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* AnswerEmbedStream(
     Backend* backend, grpc::CallbackServerContext* context);
 

@@ -20,10 +20,10 @@ absl::StatusOr<v1::LookUpTokensResponse> AnswerLookUpTokens(const core::ModelReg
   for (int i = 0; i < request.tokens_size(); ++i) {
     const auto id = vocabulary->Find(request.tokens(i));
     if (!id.has_value()) {
-      return core::InvalidArgument("UNKNOWN_TOKEN",
-                                   absl::StrCat("tokens[", i, "] = ", core::Quote(request.tokens(i)),
-                                                " is not in the vocabulary of model ", core::Quote((*model)->name()), ", which has ",
-                                                vocabulary->size(), " words"));
+      return core::InvalidArgument(
+          "UNKNOWN_TOKEN",
+          absl::StrCat("tokens[", i, "] = ", core::Quote(request.tokens(i)), " is not in the vocabulary of model ",
+                       core::Quote((*model)->name()), ", which has ", vocabulary->size(), " words"));
     }
     response.add_ids(*id);
   }
