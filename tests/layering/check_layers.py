@@ -21,6 +21,7 @@ _SYSTEM_HEADERS = {
     "poll.h",
     "pthread.h",
     "sched.h",
+    "semaphore.h",
     "signal.h",
     "stdlib.h",
     "time.h",
