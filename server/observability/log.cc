@@ -1,5 +1,6 @@
 #include "server/observability/log.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -26,12 +27,18 @@ void Write(spdlog::level::level_enum level, absl::string_view message) {
   Log().log(level, spdlog::string_view_t(message.data(), message.size()));
 }
 
-// One of a line's `key=value` pairs, quoted where the value would otherwise be ambiguous.
+bool IsPlain(absl::string_view value) {
+  return std::all_of(value.begin(), value.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte > 0x20 && byte < 0x7F && byte != '"' && byte != '=' && byte != '\\';
+  });
+}
+
+// One of a line's `key=value` pairs, quoted and escaped unless the value is plain ASCII that cannot be misread.
 void Append(absl::string_view key, absl::string_view value, std::string* line) {
   if (value.empty()) return;
-  const bool plain = value.find_first_of(" \"=\\\n") == absl::string_view::npos;
   absl::StrAppend(line, " ", key, "=",
-                  plain ? std::string(value) : absl::StrCat("\"", absl::Utf8SafeCHexEscape(value), "\""));
+                  IsPlain(value) ? std::string(value) : absl::StrCat("\"", absl::CHexEscape(value), "\""));
 }
 
 }  // namespace
