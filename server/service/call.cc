@@ -7,6 +7,11 @@
 #include "server/observability/log.h"
 
 namespace embd::service {
+namespace {
+
+constexpr std::size_t kLargeRequestBytes = std::size_t{16} << 10;
+
+}  // namespace
 
 absl::Status Call::Interrupted() const {
   if (std::chrono::system_clock::now() > context_->deadline()) {
@@ -46,6 +51,8 @@ void Call::Log(absl::string_view model, std::int64_t batch_size, std::int64_t se
                              .microseconds = std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count(),
                              .status = status});
 }
+
+bool IsLarge(const grpc::ByteBuffer& request) { return request.Length() > kLargeRequestBytes; }
 
 absl::Status Decode(const grpc::ByteBuffer& bytes, std::int64_t max_bytes, google::protobuf::MessageLite* message) {
   const auto size = static_cast<std::int64_t>(bytes.Length());

@@ -48,6 +48,9 @@ class Call {
 /// Refuses an INTERNAL or UNKNOWN status's text: the log has it, the caller gets a reference. Other statuses pass.
 [[nodiscard]] absl::Status HideInternal(const absl::Status& status);
 
+/// Whether a request of so many bytes should not even be decoded on gRPC's own threads.
+[[nodiscard]] bool IsLarge(const grpc::ByteBuffer& request);
+
 /// Reads a message over the slices of `bytes`, without copying them.
 ///
 /// Errors:
