@@ -42,9 +42,9 @@ class ReplyBuffer {
 };
 
 /// Memory for replies: bounds the bytes in flight and reuses buffers, so that a steady load allocates nothing of a
-/// reply's size. What counts is the memory that a reply takes: its size rounded up by at most a quarter, to 4 KiB at
-/// least and to whole 2 MiB from there on. It counts from `Take` until gRPC lets the buffer go, so a slow reader
-/// counts.
+/// reply's size. What counts is the memory that a reply takes: 4 KiB at least; a larger size rounded up by at most a
+/// quarter, then from 2 MiB on to whole 2 MiB, as it is mapped. It counts from `Take` until gRPC lets the buffer go, so
+/// a slow reader counts.
 ///
 /// Thread safety: thread-safe.
 class ReplyBuffers : public std::enable_shared_from_this<ReplyBuffers> {
