@@ -16,6 +16,8 @@
 namespace embd::app {
 namespace {
 
+constexpr std::size_t kMaxPathBytes = sizeof(sockaddr_un::sun_path) - 1;
+
 absl::Status CannotListen(absl::string_view path, absl::string_view why) {
   return core::Error(absl::StatusCode::kFailedPrecondition, "CANNOT_LISTEN",
                      absl::StrCat("cannot listen on ", core::Quote(absl::StrCat("unix:", path)), ": ", why));
@@ -25,7 +27,7 @@ absl::Status CannotListen(absl::string_view path, absl::string_view why) {
 bool IsServed(const std::string& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return false;  // nobody can be there
+  if (path.size() > kMaxPathBytes) return false;  // nobody can be there
   std::memcpy(address.sun_path, path.data(), path.size());
   const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (file < 0) return false;
@@ -39,6 +41,10 @@ bool IsServed(const std::string& path) {
 
 absl::StatusOr<UnixSocket> UnixSocket::Claim(absl::string_view path) {
   UnixSocket claimed(path);
+  if (const std::size_t size = claimed.temporary_path_.size(); size > kMaxPathBytes) {
+    return CannotListen(path, absl::StrCat("the name beside it that is bound first would have ", size,
+                                           " bytes; at most ", kMaxPathBytes, " are allowed"));
+  }
   struct stat found;
   if (stat(claimed.path_.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode)) {
     return CannotListen(path, "there is a file that is no socket");

@@ -22,7 +22,8 @@ class UnixSocket {
   /// Looks whether `path` can be taken.
   ///
   /// Errors:
-  ///   FAILED_PRECONDITION  [CANNOT_LISTEN] somebody serves there, or there is something that is no socket.
+  ///   FAILED_PRECONDITION  [CANNOT_LISTEN] somebody serves there, there is something that is no socket, or the
+  ///                        folder's path is so long that no name beside `path` can be bound.
   [[nodiscard]] static absl::StatusOr<UnixSocket> Claim(absl::string_view path);
 
   UnixSocket(UnixSocket&& other) noexcept;

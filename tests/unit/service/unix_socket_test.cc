@@ -69,6 +69,12 @@ TEST_F(UnixSocketTest, FileThatIsNoSocketIsKept) {
   EXPECT_TRUE(std::filesystem::is_regular_file(path_));
 }
 
+TEST_F(UnixSocketTest, FolderThatLeavesNoRoomForANameIsRefused) {
+  const std::string folder = path_ + "/" + std::string(105 - path_.size(), 'f');
+
+  EXPECT_THAT(UnixSocket::Claim(folder + "/s"), ReasonIs("CANNOT_LISTEN"));
+}
+
 TEST_F(UnixSocketTest, OwnFileIsRemovedAtTheEnd) {
   {
     auto claimed = UnixSocket::Claim(path_);
