@@ -40,34 +40,48 @@ int Fail(const absl::Status& status, int code) {
 }
 
 std::atomic<bool> serving = false;
-sem_t stop_requested;
+std::atomic<bool> stop_requested = false;
+std::atomic<bool> reload_requested = false;
+sem_t signalled;
 
 // While tables are still being loaded there is nothing to drain.
 void OnStopSignal(int) {
   if (!serving.load()) _exit(EXIT_SUCCESS);
-  sem_post(&stop_requested);
+  stop_requested.store(true);
+  sem_post(&signalled);
+}
+
+void OnReloadSignal(int) {
+  reload_requested.store(true);
+  sem_post(&signalled);
 }
 
 // The first SIGTERM or SIGINT asks for an orderly stop; the second one finds the default again and ends the process at
-// once.
-void HandleStopSignals() {
-  sem_init(&stop_requested, /*pshared=*/0, 0);
+// once. Writing to a caller that has gone is an error of that call, not a reason to end.
+void HandleSignals() {
+  sem_init(&signalled, /*pshared=*/0, 0);
+  std::signal(SIGPIPE, SIG_IGN);
   struct sigaction action = {};
   action.sa_handler = &OnStopSignal;
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
+  action.sa_handler = &OnReloadSignal;
+  sigaction(SIGHUP, &action, nullptr);
 }
 
-// Returns at the first signal; from then on another one ends the process at once.
+// Returns at the first signal to stop; from then on another one ends the process at once.
 void WaitForStopSignal() {
-  while (sem_wait(&stop_requested) != 0) {  // interrupted
+  while (!stop_requested.load()) {
+    sem_wait(&signalled);  // where it is interrupted instead, nothing is found and it waits again
+    if (reload_requested.exchange(false)) app::RefuseToReload();
   }
   std::signal(SIGTERM, SIG_DFL);
   std::signal(SIGINT, SIG_DFL);
 }
 
 int Serve(const config::ServerConfig& server_config) {
-  HandleStopSignals();
+  HandleSignals();
+  if (!server_config.ready_file.empty()) app::RemoveStaleReadyFile(server_config.ready_file);
   auto server = app::EmbeddingServer::Start(server_config);
   if (!server.ok()) return Fail(server.status(), kExitFailed);
   serving.store(true);
@@ -78,6 +92,7 @@ int Serve(const config::ServerConfig& server_config) {
   }
   WaitForStopSignal();
   (*server)->Shutdown(absl::Seconds(server_config.drain_seconds));
+  if (!server_config.ready_file.empty()) app::RemoveOwnReadyFile(server_config.ready_file);
   return EXIT_SUCCESS;
 }
 
@@ -106,13 +121,17 @@ int main(int argc, char** argv) {
   auto* const level_option =
       cli.add_option("--log-level", log_level, "trace, debug, info, warn, error or off (EMBD_LOG_LEVEL; info)")
           ->type_name("LEVEL");
-  cli.add_flag("--check-config", flags.check_config, "Check the configuration, print what is wrong, and exit");
+  cli.add_flag("--check-config", flags.check_config,
+               "Check the configuration, print what is wrong, and exit; opens no table");
   cli.footer(
       "Examples:\n"
       "  embd                                                    three demo models on 127.0.0.1:8001\n"
       "  embd --model glove=/data/glove.npy --listen 0.0.0.0:8001\n"
       "  embd --config /etc/embd.yaml --check-config\n"
       "EMBD_SIMD=scalar|ssse3|sse4|avx2|avx3 caps the SIMD target. Flag > variable > file > default.");
+  cli.failure_message([](const CLI::App* parsed, const CLI::Error& error) {
+    return "embd: " + CLI::FailureMessage::simple(parsed, error);
+  });
   try {
     cli.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -129,7 +148,8 @@ int main(int argc, char** argv) {
     return Fail(status, kExitUsage);
   }
   if (flags.check_config) {
-    std::printf("configuration is valid: %zu models\n", server_config->models.size());
+    const std::size_t count = server_config->models.size();
+    std::printf("configuration is valid: %zu %s\n", count, count == 1 ? "model" : "models");
     return EXIT_SUCCESS;
   }
   return Serve(*server_config);

@@ -18,8 +18,9 @@ struct Enclosing {
 
 /// The bytes that, followed by `payload_size` bytes of payload, are the encoding of the outermost message.
 ///
-/// `levels` go from the outermost message inwards; the innermost one's payload field is of type `bytes`. The result is
-/// what protobuf itself would write, so any client can read it; the payload need not be copied into a message.
+/// `levels` go from the outermost message inwards; the innermost one's payload field is of type `bytes`. Any client can
+/// read the result, and the payload need not be copied into a message. It is what protobuf itself would write, except
+/// that protobuf would leave out the field of an empty payload.
 [[nodiscard]] std::string FrameHeader(std::initializer_list<Enclosing> levels, std::size_t payload_size);
 
 }  // namespace embd::wire

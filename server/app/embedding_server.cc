@@ -1,6 +1,7 @@
 #include "server/app/embedding_server.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <limits>
 #include <thread>
@@ -9,12 +10,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "grpc/grpc.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "server/app/memory_limit.h"
 #include "server/app/model_builder.h"
+#include "server/app/table_budget.h"
+#include "server/app/unix_socket.h"
 #include "server/app/version.h"
 #include "server/core/error.h"
 #include "server/core/kernels/simd_target.h"
@@ -27,8 +31,10 @@ namespace embd::app {
 namespace {
 
 constexpr std::int64_t kMaxIdleReplyBytes = std::int64_t{512} << 20;
+constexpr absl::string_view kUnixPrefix = "unix:";
 constexpr int kKeepaliveTimeMs = 20'000;  // finds readers that have gone while a reply is pinned for them
 constexpr int kKeepaliveTimeoutMs = 10'000;
+constexpr int kMinPingIntervalMs = 10'000;  // our client library may be told to ping that often
 
 std::int64_t MaxBytesInFlight(const config::Limits& limits) {
   constexpr std::int64_t kDefault = std::int64_t{4} << 30;
@@ -47,13 +53,15 @@ std::unique_ptr<service::Backend> MakeBackend(const config::Limits& limits) {
       .version = kVersion,
       .build = kBuild,
       .buffers = service::ReplyBuffers::Create(max_bytes_in_flight, max_idle_bytes),
-      .workers = service::WorkerPool(static_cast<int>(std::max(2u, std::thread::hardware_concurrency())))});
+      .workers = service::WorkerPool(static_cast<int>(std::max(2u, std::thread::hardware_concurrency()))),
+      .diagnostics = service::WorkerPool(1)});
 }
 
 absl::Status LoadModels(const config::ServerConfig& config, core::ModelRegistry* models) {
+  TableBudget budget(MemoryLimit());
   for (const config::ModelConfig& model_config : config.models) {
     const auto started = std::chrono::steady_clock::now();
-    auto built = BuildModel(model_config);
+    auto built = BuildModel(model_config, &budget);
     if (!built.ok()) return built.status();
     for (const std::string& warning : built->warnings) {
       observability::LogWarning(absl::StrCat("model ", core::Quote(model_config.name), ": ", warning));
@@ -87,11 +95,19 @@ class Server final : public EmbeddingServer {
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a second server on the port must fail, not share it
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingIntervalMs);
     builder.RegisterService(&embedding_service_);
     builder.RegisterService(&diagnostics_service_);
     std::vector<int> ports(addresses.size(), 0);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
-      builder.AddListeningPort(addresses[i], grpc::InsecureServerCredentials(), &ports[i]);
+      std::string bound = addresses[i];
+      if (absl::string_view path = addresses[i]; absl::ConsumePrefix(&path, kUnixPrefix)) {
+        auto claimed = UnixSocket::Claim(path);
+        if (!claimed.ok()) return claimed.status();
+        bound = absl::StrCat(kUnixPrefix, claimed->temporary_path());
+        sockets_.push_back(*std::move(claimed));
+      }
+      builder.AddListeningPort(bound, grpc::InsecureServerCredentials(), &ports[i]);
     }
     server_ = builder.BuildAndStart();
     for (std::size_t i = 0; i < addresses.size(); ++i) {
@@ -101,6 +117,9 @@ class Server final : public EmbeddingServer {
                                         "; is it in use, or not this machine's?"));
       }
       addresses_.push_back(BoundAddress(addresses[i], ports[i]));
+    }
+    for (UnixSocket& socket : sockets_) {
+      if (absl::Status status = socket.Publish(); !status.ok()) return status;
     }
     SetServing(true);
     observability::LogInfo(absl::StrCat("embd ", kVersion, " serves on ", absl::StrJoin(addresses_, ", "),
@@ -117,9 +136,10 @@ class Server final : public EmbeddingServer {
   }
 
   void Shutdown(absl::Duration grace) override {
-    if (server_ == nullptr) return;
+    if (server_ == nullptr || stopping_.exchange(true)) return;
     observability::LogInfo(absl::StrCat("draining for at most ", absl::FormatDuration(grace)));
     SetServing(false);
+    for (UnixSocket& socket : sockets_) socket.Remove();  // a successor may bind while calls are drained
     server_->Shutdown(absl::ToChronoTime(absl::Now() + grace));
     observability::LogInfo("stopped");
   }
@@ -130,14 +150,14 @@ class Server final : public EmbeddingServer {
 
  private:
   std::string BoundAddress(const std::string& address, int port) {
-    if (absl::StartsWith(address, "unix:")) return address;
+    if (absl::StartsWith(address, kUnixPrefix)) return address;
     if (port_ == 0) port_ = port;
     return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
   }
 
   void SetServing(bool serving) {
     grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
-    if (!serving) return health.SetServingStatus(false);  // every name, and for good
+    if (!serving) return health.SetServingStatus(false);  // of every name
     health.SetServingStatus("", true);
     health.SetServingStatus(v1::EmbeddingService::service_full_name(), true);
     health.SetServingStatus(v1::DiagnosticsService::service_full_name(), true);
@@ -149,6 +169,8 @@ class Server final : public EmbeddingServer {
   service::EmbeddingService embedding_service_;
   service::DiagnosticsService diagnostics_service_;
   std::unique_ptr<grpc::Server> server_;
+  std::atomic<bool> stopping_ = false;
+  std::vector<UnixSocket> sockets_;
   std::vector<std::string> addresses_;
   int port_ = 0;
 };

@@ -21,7 +21,7 @@ class EmbeddingServer {
   ///
   /// Errors:
   ///   those of BuildModel
-  ///   FAILED_PRECONDITION  [CANNOT_LISTEN] an address cannot be bound; names it.
+  ///   FAILED_PRECONDITION  [CANNOT_LISTEN] an address cannot be bound, or is another server's; names it.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<EmbeddingServer>> Start(const config::ServerConfig& config);
 
   virtual ~EmbeddingServer() = default;  ///< as Shutdown without grace
@@ -33,8 +33,8 @@ class EmbeddingServer {
   /// A channel to this server that goes through no socket.
   [[nodiscard]] virtual std::shared_ptr<grpc::Channel> InProcessChannel(const grpc::ChannelArguments& arguments) = 0;
 
-  /// Tells health checks NOT_SERVING, refuses new calls, gives calls in flight `grace` to end, then cancels them. May
-  /// be called more than once.
+  /// Tells health checks NOT_SERVING, refuses new calls, gives calls in flight `grace` to end, then cancels them. Calls
+  /// after the first do nothing.
   virtual void Shutdown(absl::Duration grace) = 0;
   /// Returns after Shutdown is done.
   virtual void Wait() = 0;

@@ -25,8 +25,15 @@ std::string SeededSource(const config::SeededRows& rows) {
   return absl::StrCat("seeded: normal(mean ", rows.mean, ", std ", rows.std, "), seed ", rows.seed);
 }
 
+// Counts a float32 table that is to be computed. A shape that no table has is refused by what computes it.
+absl::Status Reserve(std::int64_t rows, std::int64_t dim, TableBudget* budget) {
+  const auto bytes = core::TableBytes(rows, dim, core::ElementType::kFloat32);
+  return bytes.ok() ? budget->Add(static_cast<std::int64_t>(*bytes)) : absl::OkStatus();
+}
+
 absl::StatusOr<core::ModelTable> Seeded(std::int64_t rows, std::int64_t dim, const config::SeededRows& how,
-                                        core::SeedStream stream) {
+                                        core::SeedStream stream, TableBudget* budget) {
+  if (absl::Status status = Reserve(rows, dim, budget); !status.ok()) return status;
   auto table = core::SeededTable(rows, dim, how.mean, how.std, how.seed, stream);
   if (!table.ok()) return table.status();
   return core::ModelTable::Of(*std::move(table), SeededSource(how), /*trainable=*/true);
@@ -35,7 +42,7 @@ absl::StatusOr<core::ModelTable> Seeded(std::int64_t rows, std::int64_t dim, con
 // Collects the parts of one model.
 class Builder {
  public:
-  explicit Builder(const config::ModelConfig& config) : config_(config) {}
+  Builder(const config::ModelConfig& config, TableBudget* budget) : config_(config), budget_(budget) {}
 
   absl::StatusOr<BuiltModel> Build() {
     auto token = Token();
@@ -51,9 +58,9 @@ class Builder {
  private:
   absl::StatusOr<core::ModelTable> Token() {
     return std::visit(Overloaded{[this](const config::TableFile& file) { return FromFile(file, &vocabulary_); },
-                                 [](const config::SeededTokens& seeded) {
+                                 [this](const config::SeededTokens& seeded) {
                                    return Seeded(seeded.vocab_size, seeded.embedding_dim, seeded.rows,
-                                                 core::SeedStream::kToken);
+                                                 core::SeedStream::kToken, budget_);
                                  }},
                       config_.token);
   }
@@ -63,6 +70,8 @@ class Builder {
                                             std::optional<core::Vocabulary>* vocabulary) {
     auto loaded = formats::LoadTable({.path = file.path, .tensor = file.tensor, .vocabulary = file.vocabulary});
     if (!loaded.ok()) return loaded.status();
+    const auto bytes = static_cast<std::int64_t>(loaded->table.bytes().size());
+    if (absl::Status status = budget_->Add(bytes); !status.ok()) return status;
     warnings_.insert(warnings_.end(), loaded->warnings.begin(), loaded->warnings.end());
     if (vocabulary != nullptr) *vocabulary = std::move(loaded->vocabulary);
     return core::ModelTable::Of(std::move(loaded->table), file.path, /*trainable=*/true);
@@ -87,7 +96,7 @@ class Builder {
     auto table = std::visit(Overloaded{[this](const config::TableFile& file) { return FromFile(file, nullptr); },
                                        [&](const config::SeededPositions& seeded) {
                                          return Seeded(seeded.max_context_length, parts->token.table.dim(), seeded.rows,
-                                                       core::SeedStream::kPosition);
+                                                       core::SeedStream::kPosition, budget_);
                                        }},
                             learned.source);
     if (!table.ok()) return table.status();
@@ -97,6 +106,9 @@ class Builder {
   }
 
   absl::Status AddSinusoidal(const config::SinusoidalPositions& computed, core::ModelParts* parts) {
+    if (absl::Status status = Reserve(computed.max_context_length, parts->token.table.dim(), budget_); !status.ok()) {
+      return status;
+    }
     auto table = core::SinusoidalTable(computed.max_context_length, parts->token.table.dim(), computed.base);
     if (!table.ok()) return table.status();
     parts->position_encoding = core::PositionEncoding::kSinusoidal;
@@ -108,14 +120,15 @@ class Builder {
   }
 
   const config::ModelConfig& config_;
+  TableBudget* const budget_;
   std::optional<core::Vocabulary> vocabulary_;
   std::vector<std::string> warnings_;
 };
 
 }  // namespace
 
-absl::StatusOr<BuiltModel> BuildModel(const config::ModelConfig& config) {
-  auto built = Builder(config).Build();
+absl::StatusOr<BuiltModel> BuildModel(const config::ModelConfig& config, TableBudget* budget) {
+  auto built = Builder(config, budget).Build();
   if (built.ok()) return built;
   const std::string prefix = absl::StrCat("model ", core::Quote(config.name), ": ");
   const bool named = absl::StartsWith(built.status().message(), prefix);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "server/app/table_budget.h"
 #include "server/config/server_config.h"
 #include "server/core/engine/model.h"
 
@@ -19,9 +20,10 @@ struct BuiltModel {
 
 /// Loads or computes the tables that the configuration describes.
 ///
-/// Errors: those of formats::LoadTable, core::SeededTable, core::SinusoidalTable and core::Model::Create; each message
-/// begins with the model's name.
-[[nodiscard]] absl::StatusOr<BuiltModel> BuildModel(const config::ModelConfig& config);
+/// Errors: those of formats::LoadTable, core::SeededTable, core::SinusoidalTable, core::Model::Create and
+/// TableBudget::Add, which is asked before a table is computed and after one is loaded; each message begins with the
+/// model's name.
+[[nodiscard]] absl::StatusOr<BuiltModel> BuildModel(const config::ModelConfig& config, TableBudget* budget);
 
 }  // namespace embd::app
 

@@ -1,5 +1,7 @@
 #include "server/app/process.h"
 
+#include <cstdlib>
+
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/stubs/logging.h"
 #include "server/core/kernels/simd_target.h"
@@ -15,10 +17,13 @@ void IgnoreProtobufLog(google::protobuf::LogLevel, const char*, int, const std::
 
 absl::Status SetUpProcess(const std::string& log_level, const std::string& simd_target) {
   google::protobuf::SetLogHandler(&IgnoreProtobufLog);
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // gRPC reads it when it starts
   if (absl::Status status = observability::SetLogLevel(log_level); !status.ok()) return status;
   if (simd_target.empty()) return absl::OkStatus();
   const absl::Status status = core::CapSimdTarget(simd_target);
   return status.ok() ? status : absl::Status(status.code(), absl::StrCat("EMBD_SIMD: ", status.message()));
 }
+
+void RefuseToReload() { observability::LogWarning("SIGHUP is ignored: reloading is not served by this server"); }
 
 }  // namespace embd::app

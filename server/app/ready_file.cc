@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "server/core/error.h"
@@ -27,10 +29,13 @@ std::string JsonString(const std::string& text) {
   return quoted + "\"";
 }
 
+// What the file of this process begins with.
+std::string Beginning() { return absl::StrCat("{\"pid\": ", getpid(), ", "); }
+
 }  // namespace
 
 absl::Status WriteReadyFile(const std::string& path, const std::vector<std::string>& addresses) {
-  std::string json = absl::StrCat("{\"pid\": ", getpid(), ", \"listen\": [");
+  std::string json = absl::StrCat(Beginning(), "\"listen\": [");
   for (std::size_t i = 0; i < addresses.size(); ++i)
     absl::StrAppend(&json, i == 0 ? "" : ", ", JsonString(addresses[i]));
   json += "]}\n";
@@ -44,6 +49,21 @@ absl::Status WriteReadyFile(const std::string& path, const std::vector<std::stri
                        absl::StrCat("cannot write ready file ", core::Quote(path), ": ", std::strerror(error)));
   }
   return absl::OkStatus();
+}
+
+void RemoveStaleReadyFile(const std::string& path) {
+  std::error_code error;  // a file that cannot be looked at or removed is found when the new one is written
+  if (std::filesystem::symlink_status(path, error).type() == std::filesystem::file_type::regular) {
+    std::filesystem::remove(path, error);
+  }
+}
+
+void RemoveOwnReadyFile(const std::string& path) {
+  std::ifstream stream(path);
+  std::string text(Beginning().size(), '\0');
+  if (stream.read(text.data(), static_cast<std::streamsize>(text.size())) && text == Beginning()) {
+    std::remove(path.c_str());
+  }
 }
 
 }  // namespace embd::app

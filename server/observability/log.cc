@@ -1,5 +1,6 @@
 #include "server/observability/log.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -26,11 +27,18 @@ void Write(spdlog::level::level_enum level, absl::string_view message) {
   Log().log(level, spdlog::string_view_t(message.data(), message.size()));
 }
 
-// One of a line's `key=value` pairs, quoted where the value would otherwise be ambiguous.
+bool IsPlain(absl::string_view value) {
+  return std::all_of(value.begin(), value.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte > 0x20 && byte < 0x7F && byte != '"' && byte != '=' && byte != '\\';
+  });
+}
+
+// One of a line's `key=value` pairs, quoted and escaped unless the value is plain ASCII that cannot be misread.
 void Append(absl::string_view key, absl::string_view value, std::string* line) {
   if (value.empty()) return;
-  const bool plain = value.find_first_of(" \"=\\\n") == absl::string_view::npos;
-  absl::StrAppend(line, " ", key, "=", plain ? std::string(value) : absl::StrCat("\"", absl::Utf8SafeCHexEscape(value), "\""));
+  absl::StrAppend(line, " ", key, "=",
+                  IsPlain(value) ? std::string(value) : absl::StrCat("\"", absl::CHexEscape(value), "\""));
 }
 
 }  // namespace
@@ -42,8 +50,8 @@ absl::Status SetLogLevel(const std::string& level) {
       return absl::OkStatus();
     }
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("there is no log level \"", absl::Utf8SafeCHexEscape(level), "\"; there are trace, debug, info, warn, error, off"));
+  return absl::InvalidArgumentError(absl::StrCat("there is no log level \"", absl::Utf8SafeCHexEscape(level),
+                                                 "\"; there are trace, debug, info, warn, error, off"));
 }
 
 void LogInfo(absl::string_view message) { Write(spdlog::level::info, message); }
@@ -59,9 +67,10 @@ void LogRequest(const RequestLine& line) {
   Append("rpc", line.rpc, &text);
   Append("peer", line.peer, &text);
   Append("model", line.model.substr(0, kMaxNameBytes), &text);
-  if (line.batch_size >= 0) absl::StrAppend(&text, " batch_size=", line.batch_size, " sequence_length=", line.sequence_length);
-  absl::StrAppend(&text, " request_bytes=", line.request_bytes, " reply_bytes=", line.reply_bytes, " us=", line.microseconds,
-                  " code=", absl::StatusCodeToString(line.status.code()));
+  if (line.batch_size >= 0)
+    absl::StrAppend(&text, " batch_size=", line.batch_size, " sequence_length=", line.sequence_length);
+  absl::StrAppend(&text, " request_bytes=", line.request_bytes, " reply_bytes=", line.reply_bytes,
+                  " us=", line.microseconds, " code=", absl::StatusCodeToString(line.status.code()));
   if (!line.status.ok()) Append("error", line.status.message(), &text);
   Write(spdlog::level::debug, text);
 }

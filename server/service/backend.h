@@ -23,7 +23,8 @@ struct Backend {
   const std::string build;    ///< compiler and build type
   core::ModelRegistry models;
   const std::shared_ptr<ReplyBuffers> buffers;
-  WorkerPool workers;
+  WorkerPool workers;      ///< for large requests
+  WorkerPool diagnostics;  ///< for NeighbourSimilarity, which may take minutes
 };
 
 }  // namespace embd::service

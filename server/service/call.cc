@@ -7,6 +7,11 @@
 #include "server/observability/log.h"
 
 namespace embd::service {
+namespace {
+
+constexpr std::size_t kLargeRequestBytes = std::size_t{16} << 10;
+
+}  // namespace
 
 absl::Status Call::Interrupted() const {
   if (std::chrono::system_clock::now() > context_->deadline()) {
@@ -20,8 +25,9 @@ absl::Status Call::Interrupted() const {
 
 absl::Status HideInternal(const absl::Status& status) {
   if (status.code() != absl::StatusCode::kInternal && status.code() != absl::StatusCode::kUnknown) return status;
-  return core::Error(absl::StatusCode::kInternal, "INTERNAL",
-                     absl::StrCat("internal error; the server's log has it as ", observability::LogInternalError(status)));
+  return core::Error(
+      absl::StatusCode::kInternal, "INTERNAL",
+      absl::StrCat("internal error; the server's log has it as ", observability::LogInternalError(status)));
 }
 
 grpc::Status Call::Seal(const absl::Status& status) {
@@ -30,8 +36,8 @@ grpc::Status Call::Seal(const absl::Status& status) {
   return wire::ToGrpcStatus(told);
 }
 
-void Call::Log(absl::string_view model, std::int64_t batch_size, std::int64_t sequence_length, std::int64_t request_bytes,
-               std::int64_t reply_bytes, const absl::Status& status) const {
+void Call::Log(absl::string_view model, std::int64_t batch_size, std::int64_t sequence_length,
+               std::int64_t request_bytes, std::int64_t reply_bytes, const absl::Status& status) const {
   if (!observability::LogsRequests()) return;
   const auto elapsed = std::chrono::steady_clock::now() - started_;
   const std::string peer = context_->peer();
@@ -46,6 +52,8 @@ void Call::Log(absl::string_view model, std::int64_t batch_size, std::int64_t se
                              .status = status});
 }
 
+bool IsLarge(const grpc::ByteBuffer& request) { return request.Length() > kLargeRequestBytes; }
+
 absl::Status Decode(const grpc::ByteBuffer& bytes, std::int64_t max_bytes, google::protobuf::MessageLite* message) {
   const auto size = static_cast<std::int64_t>(bytes.Length());
   if (size > max_bytes) {
@@ -56,9 +64,9 @@ absl::Status Decode(const grpc::ByteBuffer& bytes, std::int64_t max_bytes, googl
   grpc::ByteBuffer view = bytes;  // shares the slices; the reader takes a non-const buffer
   grpc::ProtoBufferReader reader(&view);
   if (!reader.status().ok() || !message->ParseFromZeroCopyStream(&reader)) {
-    return core::InvalidArgument("MALFORMED_REQUEST", absl::StrCat("the ", size, " bytes of the request are no valid ",
-                                                                   message->GetTypeName(),
-                                                                   " (or a string in it is not UTF-8)"));
+    return core::InvalidArgument(
+        "MALFORMED_REQUEST", absl::StrCat("the ", size, " bytes of the request are no valid ", message->GetTypeName(),
+                                          " (or a string in it is not UTF-8)"));
   }
   return absl::OkStatus();
 }

@@ -27,8 +27,8 @@ class Call {
   /// OK while the caller waits for the result; else CANCELLED or DEADLINE_EXCEEDED. Cheap: asked between row blocks.
   [[nodiscard]] absl::Status Interrupted() const;
 
-  /// The status as it goes to the wire: details attached, retry pushback where the request would never fit, and in place of
-  /// an INTERNAL error a reference to the log line.
+  /// The status as it goes to the wire: details attached, retry pushback where the request would never fit, and in
+  /// place of an INTERNAL error a reference to the log line.
   [[nodiscard]] grpc::Status Seal(const absl::Status& status);
 
   /// Writes the debug line of one request of the call.
@@ -48,6 +48,9 @@ class Call {
 /// Refuses an INTERNAL or UNKNOWN status's text: the log has it, the caller gets a reference. Other statuses pass.
 [[nodiscard]] absl::Status HideInternal(const absl::Status& status);
 
+/// Whether a request of so many bytes should not even be decoded on gRPC's own threads.
+[[nodiscard]] bool IsLarge(const grpc::ByteBuffer& request);
+
 /// Reads a message over the slices of `bytes`, without copying them.
 ///
 /// Errors:
@@ -56,7 +59,8 @@ class Call {
 [[nodiscard]] absl::Status Decode(const grpc::ByteBuffer& bytes, std::int64_t max_bytes,
                                   google::protobuf::MessageLite* message);
 
-/// Encodes a message into one slice; an empty message gives one empty slice, since gRPC aborts on a reply that has none.
+/// Encodes a message into one slice; an empty message gives one empty slice, since gRPC aborts on a reply that has
+/// none.
 [[nodiscard]] grpc::ByteBuffer Encode(const google::protobuf::MessageLite& message);
 
 }  // namespace embd::service

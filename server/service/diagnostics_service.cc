@@ -10,29 +10,30 @@ namespace embd::service {
 grpc::ServerUnaryReactor* DiagnosticsService::ListModels(grpc::CallbackServerContext* context,
                                                          const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
   return RawUnary<v1::ListModelsRequest, v1::ListModelsResponse>::Start(
-      backend_, "ListModels", context, request, reply, /*on_worker=*/false,
+      backend_, "ListModels", context, request, reply, Length::kShort,
       [this](const auto&, const Call&) { return AnswerListModels(backend_->models); });
 }
 
 grpc::ServerUnaryReactor* DiagnosticsService::DescribeModel(grpc::CallbackServerContext* context,
                                                             const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
   return RawUnary<v1::DescribeModelRequest, v1::DescribeModelResponse>::Start(
-      backend_, "DescribeModel", context, request, reply, /*on_worker=*/false,
+      backend_, "DescribeModel", context, request, reply, Length::kShort,
       [this](const auto& message, const Call&) { return AnswerDescribeModel(backend_->models, message); });
 }
 
 grpc::ServerUnaryReactor* DiagnosticsService::LookUpTokens(grpc::CallbackServerContext* context,
                                                            const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
   return RawUnary<v1::LookUpTokensRequest, v1::LookUpTokensResponse>::Start(
-      backend_, "LookUpTokens", context, request, reply, /*on_worker=*/request->Length() > 65'536,
-      [this](const auto& message, const Call&) { return AnswerLookUpTokens(backend_->models, message); });
+      backend_, "LookUpTokens", context, request, reply, Length::kShort, [this](const auto& message, const Call& call) {
+        return AnswerLookUpTokens(backend_->models, message, [&call] { return call.Interrupted(); });
+      });
 }
 
 grpc::ServerUnaryReactor* DiagnosticsService::NeighbourSimilarity(grpc::CallbackServerContext* context,
                                                                   const grpc::ByteBuffer* request,
                                                                   grpc::ByteBuffer* reply) {
   return RawUnary<v1::NeighbourSimilarityRequest, v1::NeighbourSimilarityResponse>::Start(
-      backend_, "NeighbourSimilarity", context, request, reply, /*on_worker=*/true,
+      backend_, "NeighbourSimilarity", context, request, reply, Length::kLong,
       [this](const auto& message, const Call& call) {
         return AnswerNeighbourSimilarity(backend_->models, message, [&call] { return call.Interrupted(); });
       });
@@ -41,8 +42,10 @@ grpc::ServerUnaryReactor* DiagnosticsService::NeighbourSimilarity(grpc::Callback
 grpc::ServerUnaryReactor* DiagnosticsService::GetServerInfo(grpc::CallbackServerContext* context,
                                                             const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
   return RawUnary<v1::GetServerInfoRequest, v1::GetServerInfoResponse>::Start(
-      backend_, "GetServerInfo", context, request, reply, /*on_worker=*/false,
-      [this](const auto&, const Call&) -> absl::StatusOr<v1::GetServerInfoResponse> { return AnswerGetServerInfo(*backend_); });
+      backend_, "GetServerInfo", context, request, reply, Length::kShort,
+      [this](const auto&, const Call&) -> absl::StatusOr<v1::GetServerInfoResponse> {
+        return AnswerGetServerInfo(*backend_);
+      });
 }
 
 }  // namespace embd::service

@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::int64_t kLargeRows = 1024;
 constexpr std::size_t kLargeReplyBytes = std::size_t{3} << 20;
-constexpr std::size_t kLargeRequestBytes = std::size_t{16} << 10;
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;  // composed between two looks at cancellation
 
 v1::EmbedResponse ResponseWithoutTensor(const core::EmbedPlan& plan) {
@@ -36,10 +35,10 @@ v1::Tensor TensorWithoutData(const core::EmbedPlan& plan) {
 
 grpc::ByteBuffer Join(const std::string& header, ReplyBuffer buffer) {
   auto* const lease = new ReplyBuffer(std::move(buffer));
-  const grpc::Slice slices[] = {
-      grpc::Slice(header),
-      grpc::Slice(
-          lease->bytes().data(), lease->bytes().size(), [](void* held) { delete static_cast<ReplyBuffer*>(held); }, lease)};
+  const grpc::Slice slices[] = {grpc::Slice(header),
+                                grpc::Slice(
+                                    lease->bytes().data(), lease->bytes().size(),
+                                    [](void* held) { delete static_cast<ReplyBuffer*>(held); }, lease)};
   return {slices, 2};
 }
 
@@ -57,15 +56,14 @@ bool IsLarge(const core::EmbedPlan& plan) {
   return plan.row_count() > kLargeRows || plan.byte_size() > kLargeReplyBytes;
 }
 
-bool IsLarge(const grpc::ByteBuffer& request) { return request.Length() > kLargeRequestBytes; }
-
 absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan& plan,
                                          absl::FunctionRef<absl::Status()> interrupted) {
+  if (absl::Status status = interrupted(); !status.ok()) return status;
   auto buffer = backend.buffers->Take(plan.byte_size());
   if (!buffer.ok()) return buffer.status();
   const std::int64_t block_rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(kBlockBytes / plan.row_bytes()));
   for (std::int64_t first = 0; first < plan.row_count(); first += block_rows) {
-    if (absl::Status status = interrupted(); !status.ok()) return status;
+    if (absl::Status status = first == 0 ? absl::OkStatus() : interrupted(); !status.ok()) return status;
     const std::int64_t rows = std::min(block_rows, plan.row_count() - first);
     plan.Compose(first, rows,
                  buffer->bytes().subspan(static_cast<std::size_t>(first) * plan.row_bytes(),

@@ -20,16 +20,13 @@ namespace embd::service {
 /// Whether composing takes so long that it must not be done on gRPC's own threads.
 [[nodiscard]] bool IsLarge(const core::EmbedPlan& plan);
 
-/// Whether a request of so many bytes should not even be decoded on gRPC's own threads.
-[[nodiscard]] bool IsLarge(const grpc::ByteBuffer& request);
-
-/// Admits the reply and composes it. `interrupted` is asked between blocks of rows; what it says other than OK ends the work.
-/// Errors: those of ReplyBuffers::Take and of `interrupted`.
+/// Admits the reply and composes it. `interrupted` is asked before anything is done and between blocks of rows; what it
+/// says other than OK ends the work. Errors: those of ReplyBuffers::Take and of `interrupted`.
 [[nodiscard]] absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan& plan,
                                                        absl::FunctionRef<absl::Status()> interrupted);
 
-/// The encoded EmbedResponse: a header slice, and `buffer` itself as the payload slice; it goes back to its pool when gRPC
-/// lets the slice go.
+/// The encoded EmbedResponse: a header slice, and `buffer` itself as the payload slice; it goes back to its pool when
+/// gRPC lets the slice go.
 [[nodiscard]] grpc::ByteBuffer FrameReply(const core::EmbedPlan& plan, ReplyBuffer buffer);
 
 /// The encoded EmbedStreamResponse of item `index`.

@@ -6,7 +6,8 @@
 
 namespace embd::service {
 
-/// Answers one Embed call: small ones at once, large ones on the workers. `request` and `reply` live until gRPC is done.
+/// Answers one Embed call: small ones at once, large ones on the workers. `request` and `reply` live until gRPC is
+/// done.
 [[nodiscard]] grpc::ServerUnaryReactor* AnswerEmbed(Backend* backend, grpc::CallbackServerContext* context,
                                                     const grpc::ByteBuffer* request, grpc::ByteBuffer* reply);
 

@@ -7,8 +7,8 @@
 
 namespace embd::service {
 
-/// What the request asks of the engine; checked only as far as the wire goes (enums, one source of ids, raw ids' type and
-/// size). Shape and ranges are the engine's to check.
+/// What the request asks of the engine; checked only as far as the wire goes (enums, one source of ids, raw ids' type
+/// and size). Shape and ranges are the engine's to check.
 ///
 /// Errors:
 ///   UNIMPLEMENTED     [NOT_IMPLEMENTED] a field that is not served yet is set; names the field

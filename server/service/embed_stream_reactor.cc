@@ -6,11 +6,13 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
 #include "proto/wire/status.h"
 #include "server/core/error.h"
 #include "server/core/threads/mutex.h"
 #include "server/service/call.h"
 #include "server/service/embed_answer.h"
+#include "server/service/overload.h"
 
 namespace embd::service {
 namespace {
@@ -61,15 +63,23 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
 
  private:
   static constexpr std::size_t kMaxWaiting = 64;
+  static constexpr std::size_t kMaxRequestIdBytes = 1024;
   static constexpr std::size_t kMaxWaitingBytes = std::size_t{16} << 20;
 
   void Answer(bool on_worker) {
     call_.Restart();
-    message_.Clear();
-    if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message_); !status.ok())
+    absl::Status status = WithinMemory([&] { return Read(on_worker); });
+    if (!status.ok()) {
+      message_.Clear();  // nothing of what could not be read is echoed
       return Refuse(status);
-    auto plan = PlanEmbed(backend_, message_.request());
-    if (!plan.ok()) return Refuse(plan.status());
+    }
+    std::optional<core::EmbedPlan> plan;
+    status = WithinMemory([&] {
+      auto created = PlanEmbed(backend_, message_.request());
+      if (created.ok()) plan.emplace(*std::move(created));
+      return created.status();
+    });
+    if (!status.ok()) return Refuse(status);
     if (IsLarge(*plan) && !on_worker) {
       backend_.workers.Add([this, plan = *std::move(plan)] { Compose(plan); });
     } else {
@@ -77,10 +87,27 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
     }
   }
 
+  absl::Status Read(bool on_worker) {
+    if (on_worker) {  // the caller may have gone while this waited
+      if (absl::Status status = call_.Interrupted(); !status.ok()) return status;
+    }
+    if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message_); !status.ok()) return status;
+    if (const std::size_t size = message_.request_id().size(); size > kMaxRequestIdBytes) {
+      return core::InvalidArgument("INVALID_OPTION", absl::StrCat("request_id has ", size, " bytes; at most ",
+                                                                  kMaxRequestIdBytes, " are allowed"));
+    }
+    return absl::OkStatus();
+  }
+
   void Compose(const core::EmbedPlan& plan) {
-    auto buffer = ComposeReply(backend_, plan, [this] { return call_.Interrupted(); });
-    if (!buffer.ok()) return Refuse(buffer.status());
-    grpc::ByteBuffer reply = FrameStreamReply(message_.request_id(), index_, plan, *std::move(buffer));
+    grpc::ByteBuffer reply;
+    const absl::Status status = WithinMemory([&] {
+      auto buffer = ComposeReply(backend_, plan, [this] { return call_.Interrupted(); });
+      if (!buffer.ok()) return buffer.status();
+      reply = FrameStreamReply(message_.request_id(), index_, plan, *std::move(buffer));
+      return absl::OkStatus();
+    });
+    if (!status.ok()) return Refuse(status);
     call_.Log(message_.request().model(), plan.batch_size(), plan.sequence_length(),
               static_cast<std::int64_t>(request_.Length()), static_cast<std::int64_t>(reply.Length()),
               absl::OkStatus());
@@ -98,6 +125,8 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
 
   void Push(grpc::ByteBuffer reply) {
     ++index_;
+    if (IsLarge(request_)) v1::EmbedStreamRequest().Swap(&message_);  // frees it; a small one's memory is used again
+    message_.Clear();
     request_.Clear();
     std::optional<grpc::Status> end;
     {

@@ -6,8 +6,9 @@
 
 namespace embd::service {
 
-/// Answers one EmbedStream call. Requests are answered one after the other, in order, while the next is being read; at most
-/// 64 answers or 16 MiB of them wait for a slow reader, then reading stops.
+/// Answers one EmbedStream call. Requests are answered one after the other, in order, while the answers before are
+/// being sent. Reading stops once 64 answers, or 16 MiB of them, wait for a slow reader: what waits is at most 16 MiB
+/// and one reply.
 [[nodiscard]] grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* AnswerEmbedStream(
     Backend* backend, grpc::CallbackServerContext* context);
 

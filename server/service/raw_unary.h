@@ -9,8 +9,15 @@
 #include "grpcpp/grpcpp.h"
 #include "server/service/backend.h"
 #include "server/service/call.h"
+#include "server/service/overload.h"
 
 namespace embd::service {
+
+/// How long making an answer may take.
+enum class Length {
+  kShort,  ///< made at once, on gRPC's thread; by the workers where the request is large
+  kLong,   ///< made by the diagnostics' own thread, so that nothing else waits for it
+};
 
 /// A unary call whose reply is an ordinary message: decode, answer, encode. Lives until gRPC is done with the call.
 template <typename Request, typename Response>
@@ -19,13 +26,15 @@ class RawUnary final : public grpc::ServerUnaryReactor {
   /// Makes the reply; asks `call.Interrupted()` now and then where that takes long.
   using Answer = std::function<absl::StatusOr<Response>(const Request& request, const Call& call)>;
 
-  /// `rpc` is a literal. With `on_worker` the answer is made by the workers, else at once, on gRPC's thread.
+  /// `rpc` is a literal.
   static grpc::ServerUnaryReactor* Start(Backend* backend, absl::string_view rpc, grpc::CallbackServerContext* context,
-                                         const grpc::ByteBuffer* request, grpc::ByteBuffer* reply, bool on_worker,
+                                         const grpc::ByteBuffer* request, grpc::ByteBuffer* reply, Length length,
                                          Answer answer) {
     auto* const reactor = new RawUnary(rpc, context, std::move(answer));
     const auto run = [reactor, backend, request, reply] { reactor->Run(backend->max_request_bytes, *request, reply); };
-    if (on_worker) {
+    if (length == Length::kLong) {
+      backend->diagnostics.Add(run);
+    } else if (IsLarge(*request)) {
       backend->workers.Add(run);
     } else {
       run();
@@ -42,12 +51,13 @@ class RawUnary final : public grpc::ServerUnaryReactor {
 
   void Run(std::int64_t max_request_bytes, const grpc::ByteBuffer& request, grpc::ByteBuffer* reply) {
     Request message;
-    absl::Status status = Decode(request, max_request_bytes, &message);
-    if (status.ok()) {
+    const absl::Status status = WithinMemory([&] {
+      if (absl::Status gone = call_.Interrupted(); !gone.ok()) return gone;
+      if (absl::Status bad = Decode(request, max_request_bytes, &message); !bad.ok()) return bad;
       const absl::StatusOr<Response> response = answer_(message, call_);
-      status = response.status();
       if (response.ok()) *reply = Encode(*response);
-    }
+      return response.status();
+    });
     absl::string_view model;
     if constexpr (requires { message.model(); }) model = message.model();
     call_.Log(model, -1, -1, static_cast<std::int64_t>(request.Length()),

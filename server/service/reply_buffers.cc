@@ -1,72 +1,70 @@
 #include "server/service/reply_buffers.h"
 
+#include <algorithm>
 #include <bit>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/wire/status.h"
 #include "server/core/error.h"
+#include "server/service/overload.h"
 
 namespace embd::service {
 namespace {
 
-constexpr std::int64_t kRetryAfterMs = 50;
-
-// Sizes are rounded up to four steps in each power of two, so that replies of like size share buffers and at most a
-// fifth of one is left over.
-std::size_t Capacity(std::size_t size) {
+// Sizes are rounded up to four steps in each power of two, so that replies of like size share buffers, and to whole
+// huge pages where AlignedBuffer maps them anyway.
+std::size_t Rounded(std::size_t size) {
   constexpr std::size_t kSmallest = 4096;
+  constexpr std::size_t kHugePage = std::size_t{2} << 20;
   if (size <= kSmallest) return kSmallest;
   const std::size_t step = std::bit_floor(size - 1) / 4;
-  return (size + step - 1) / step * step;
-}
-
-absl::Status Exhausted(absl::string_view reason, absl::string_view message) {
-  return core::Error(absl::StatusCode::kResourceExhausted, reason, message);
-}
-
-absl::Status Later(absl::Status status) {
-  wire::SetRetryAfterMs(&status, kRetryAfterMs);
-  return status;
+  const std::size_t rounded = (size + step - 1) / step * step;
+  return rounded < kHugePage ? rounded : (rounded + kHugePage - 1) / kHugePage * kHugePage;
 }
 
 }  // namespace
 
 ReplyBuffer::~ReplyBuffer() {
-  if (pool_ != nullptr) pool_->Return(std::move(memory_), size_);
+  if (pool_ != nullptr) pool_->Return(std::move(memory_));
 }
 
 std::shared_ptr<ReplyBuffers> ReplyBuffers::Create(std::int64_t max_bytes_in_flight, std::size_t max_idle_bytes) {
   return std::shared_ptr<ReplyBuffers>(new ReplyBuffers(max_bytes_in_flight, max_idle_bytes));
 }
 
-absl::Status ReplyBuffers::Admit(std::size_t size) {
-  const auto wanted = static_cast<std::int64_t>(size);
+std::size_t ReplyBuffers::CapacityFor(std::size_t size) const {
+  // A reply that fits is not refused for what it is rounded up to.
+  return std::max(size, std::min(Rounded(size), static_cast<std::size_t>(max_in_flight_)));
+}
+
+absl::Status ReplyBuffers::Admit(std::size_t size, std::size_t capacity) {
+  const auto wanted = static_cast<std::int64_t>(capacity);
   if (wanted > max_in_flight_) {
-    return Exhausted("RESPONSE_TOO_LARGE",
-                     absl::StrCat("the reply needs ", wanted, " bytes, which exceeds max_bytes_in_flight ",
-                                  max_in_flight_, " of this server; ask for fewer rows a call"));
+    return core::Error(absl::StatusCode::kResourceExhausted, "RESPONSE_TOO_LARGE",
+                       absl::StrCat("the reply needs ", size, " bytes, which exceeds max_bytes_in_flight ",
+                                    max_in_flight_, " of this server; ask for fewer rows a call"));
   }
-  const std::int64_t before = in_flight_.fetch_add(wanted, std::memory_order_relaxed);
-  if (before > max_in_flight_ - wanted) {
-    in_flight_.fetch_sub(wanted, std::memory_order_relaxed);
-    return Later(Exhausted("OVERLOADED", absl::StrCat("replies of ", before, " bytes are in flight and this one needs ",
-                                                      wanted, "; max_bytes_in_flight of this server is ",
-                                                      max_in_flight_, "; try again in ", kRetryAfterMs, " ms")));
-  }
+  std::int64_t before = in_flight_.load(std::memory_order_relaxed);
+  do {
+    if (before > max_in_flight_ - wanted) {
+      return Overloaded(absl::StrCat("replies hold ", before, " bytes now and this one, of ", size, " bytes, takes ",
+                                     wanted, "; max_bytes_in_flight of this server is ", max_in_flight_));
+    }
+  } while (!in_flight_.compare_exchange_weak(before, before + wanted, std::memory_order_relaxed));
   return absl::OkStatus();
 }
 
 absl::StatusOr<ReplyBuffer> ReplyBuffers::Take(std::size_t size) {
-  if (absl::Status status = Admit(size); !status.ok()) return status;
-  const std::size_t capacity = Capacity(size);
+  const std::size_t capacity = CapacityFor(size);
+  if (absl::Status status = Admit(size, capacity); !status.ok()) return status;
   core::AlignedBuffer memory = TakeIdle(capacity);
   if (memory.size() == 0) {
     allocations_.fetch_add(1, std::memory_order_relaxed);
     auto allocated = core::AlignedBuffer::Allocate(capacity);
     if (!allocated.ok()) {
-      in_flight_.fetch_sub(static_cast<std::int64_t>(size), std::memory_order_relaxed);
-      return Later(allocated.status());
+      in_flight_.fetch_sub(static_cast<std::int64_t>(capacity), std::memory_order_relaxed);
+      return Overloaded(allocated.status().message());
     }
     memory = *std::move(allocated);
   }
@@ -83,13 +81,29 @@ core::AlignedBuffer ReplyBuffers::TakeIdle(std::size_t capacity) {
   return memory;
 }
 
-void ReplyBuffers::Return(core::AlignedBuffer memory, std::size_t size) {
-  in_flight_.fetch_sub(static_cast<std::int64_t>(size), std::memory_order_relaxed);
+void ReplyBuffers::Return(core::AlignedBuffer memory) {
   const std::size_t capacity = memory.size();
+  in_flight_.fetch_sub(static_cast<std::int64_t>(capacity), std::memory_order_relaxed);
+  std::vector<core::AlignedBuffer> evicted;  // freed after the lock, as is `memory` where it is not kept
+  if (capacity > max_idle_bytes_) return;
   const core::MutexLock lock(&mutex_);
-  if (idle_bytes_ + capacity > max_idle_bytes_) return;  // freed by `memory`, after the lock
+  evicted = Evict(capacity);
+  if (idle_bytes_ + capacity > max_idle_bytes_) return;
   idle_bytes_ += capacity;
   idle_[capacity].push_back(std::move(memory));
+}
+
+std::vector<core::AlignedBuffer> ReplyBuffers::Evict(std::size_t capacity) {
+  std::vector<core::AlignedBuffer> evicted;
+  for (auto entry = idle_.begin(); entry != idle_.end() && idle_bytes_ + capacity > max_idle_bytes_;) {
+    while (entry->first != capacity && !entry->second.empty() && idle_bytes_ + capacity > max_idle_bytes_) {
+      idle_bytes_ -= entry->first;
+      evicted.push_back(std::move(entry->second.back()));
+      entry->second.pop_back();
+    }
+    entry = entry->second.empty() ? idle_.erase(entry) : std::next(entry);
+  }
+  return evicted;
 }
 
 }  // namespace embd::service

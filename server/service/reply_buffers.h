@@ -42,21 +42,23 @@ class ReplyBuffer {
 };
 
 /// Memory for replies: bounds the bytes in flight and reuses buffers, so that a steady load allocates nothing of a
-/// reply's size. Bytes count from `Take` until gRPC lets the buffer go, so a slow reader counts.
+/// reply's size. What counts is the memory that a reply takes: 4 KiB at least; a larger size rounded up by at most a
+/// quarter, then from 2 MiB on to whole 2 MiB, as it is mapped. It counts from `Take` until gRPC lets the buffer go, so
+/// a slow reader counts.
 ///
 /// Thread safety: thread-safe.
 class ReplyBuffers : public std::enable_shared_from_this<ReplyBuffers> {
  public:
-  /// `max_bytes_in_flight` bounds what is on loan; at most `max_idle_bytes` are kept for reuse.
+  /// `max_bytes_in_flight` bounds what is on loan. At most `max_idle_bytes` are kept for reuse; where that is full,
+  /// what comes back takes the place of buffers of other sizes.
   [[nodiscard]] static std::shared_ptr<ReplyBuffers> Create(std::int64_t max_bytes_in_flight,
                                                             std::size_t max_idle_bytes);
 
   /// Lends `size` bytes.
   ///
-  /// Errors:
-  ///   RESOURCE_EXHAUSTED  [OVERLOADED] other replies hold too much now, with a retry delay; [RESPONSE_TOO_LARGE] the
-  ///   reply
-  ///                       alone exceeds the bound; [OUT_OF_MEMORY], with a retry delay.
+  /// Errors, all RESOURCE_EXHAUSTED:
+  ///   [RESPONSE_TOO_LARGE]  `size` alone exceeds the bound.
+  ///   [OVERLOADED]          other replies hold too much now, or the system has no memory; with a retry delay.
   [[nodiscard]] absl::StatusOr<ReplyBuffer> Take(std::size_t size);
 
   [[nodiscard]] std::int64_t bytes_in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
@@ -68,9 +70,13 @@ class ReplyBuffers : public std::enable_shared_from_this<ReplyBuffers> {
   ReplyBuffers(std::int64_t max_bytes_in_flight, std::size_t max_idle_bytes)
       : max_in_flight_(max_bytes_in_flight), max_idle_bytes_(max_idle_bytes) {}
 
-  [[nodiscard]] absl::Status Admit(std::size_t size);
+  /// The memory that a reply of that size takes.
+  [[nodiscard]] std::size_t CapacityFor(std::size_t size) const;
+  [[nodiscard]] absl::Status Admit(std::size_t size, std::size_t capacity);
   [[nodiscard]] core::AlignedBuffer TakeIdle(std::size_t capacity);
-  void Return(core::AlignedBuffer memory, std::size_t size);
+  void Return(core::AlignedBuffer memory);
+  /// Takes buffers of other capacities out of what is idle until `capacity` fits, or none is left.
+  [[nodiscard]] std::vector<core::AlignedBuffer> Evict(std::size_t capacity) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::int64_t max_in_flight_;
   const std::size_t max_idle_bytes_;

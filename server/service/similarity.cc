@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/core/diagnostics/neighbour_similarity.h"
 #include "server/core/error.h"
+#include "server/service/overload.h"
 
 namespace embd::service {
 namespace {
@@ -48,6 +49,7 @@ absl::StatusOr<v1::NeighbourSimilarityResponse> AnswerNeighbourSimilarity(
       *rows, {.max_offset = request.max_offset(), .first_row = request.first_row(), .row_count = request.row_count()},
       [&interruption, &interrupted] { return !(interruption = interrupted()).ok(); });
   if (!interruption.ok()) return interruption;
+  if (absl::IsResourceExhausted(curve.status())) return Overloaded(curve.status().message());
   if (!curve.ok()) return curve.status();
 
   v1::NeighbourSimilarityResponse response;

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "embd/v1/embedding.grpc.pb.h"
+#include "server/app/memory_limit.h"
 #include "server/app/model_builder.h"
+#include "server/app/table_budget.h"
 #include "server/core/engine/embed_plan.h"
 #include "server/service/describe.h"
 #include "server/service/embed_request.h"
@@ -40,7 +42,8 @@ class BytesFieldServer::Service final : public v1::EmbeddingService::CallbackSer
 };
 
 BytesFieldServer::BytesFieldServer(const config::ServerConfig& config) : service_(std::make_unique<Service>(&models_)) {
-  for (const config::ModelConfig& model : config.models) models_.Put(app::BuildModel(model).value().model);
+  app::TableBudget budget(app::MemoryLimit());
+  for (const config::ModelConfig& model : config.models) models_.Put(app::BuildModel(model, &budget).value().model);
   grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(-1);
   builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);

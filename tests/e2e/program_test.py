@@ -59,6 +59,12 @@ class StartTest(unittest.TestCase):
         done = embd("--config", str(config), "--check-config")
 
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, "configuration is valid: 1 model\n")
+
+    def test_number_of_models_of_a_good_configuration_is_told(self):
+        done = embd("--check-config", "--model", "a=/nonexistent.npy", "--model", "b=/nonexistent.npy")
+
+        self.assertEqual(done.stdout, "configuration is valid: 2 models\n")
 
     def test_bad_configuration_names_file_line_and_key(self):
         config = self.folder / "embd.yaml"
@@ -79,6 +85,35 @@ class StartTest(unittest.TestCase):
 
             self.assert_refuses_to_start(embd("--listen", address), address)
 
+    def test_port_that_is_taken_gets_one_line_for_the_refusal(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            done = embd("--listen", "127.0.0.1:%d" % taken.getsockname()[1], "--log-level", "error")
+
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def test_grpc_talks_where_that_is_asked_for(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            address = "127.0.0.1:%d" % taken.getsockname()[1]
+            done = embd("--listen", address, "--log-level", "error", GRPC_VERBOSITY="ERROR")
+
+        self.assertIn("Address already in use", done.stderr)
+
+    def test_ready_file_of_an_earlier_server_is_removed_before_loading(self):
+        ready = self.folder / "ready.json"
+        ready.write_text('{"pid": 1, "listen": ["127.0.0.1:1"]}')
+
+        embd("--ready-file", str(ready), "--model", f"a={self.folder}/none.npy")
+
+        self.assertFalse(ready.exists())
+
+    def test_table_that_cannot_fit_is_refused_at_once(self):
+        config = self.folder / "embd.yaml"
+        config.write_text(
+            "models: [ { name: vast, token: { seeded: { vocab_size: 268435456, embedding_dim: 1024 } } } ]\n"
+        )
+
+        self.assert_refuses_to_start(embd("--config", str(config)), 'model "vast"', "1099511627776 bytes")
+
     def test_address_in_the_environment_is_used(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             address = "127.0.0.1:%d" % taken.getsockname()[1]
@@ -86,10 +121,39 @@ class StartTest(unittest.TestCase):
             self.assert_refuses_to_start(embd(EMBD_LISTEN=address), address)
 
     def test_unknown_flag_is_refused(self):
-        self.assert_refuses_to_start(embd("--no-such-flag"), "--no-such-flag")
+        done = embd("--no-such-flag")
+
+        self.assert_refuses_to_start(done, "--no-such-flag")
+        self.assertTrue(done.stderr.startswith("embd: "), done.stderr)
+
+
+class SignalTest(unittest.TestCase):
+    def test_sighup_is_ignored_with_a_line_in_the_log(self):
+        with ServerProcess() as server, Client(server.address) as client:
+            server.send_signal(signal.SIGHUP)
+            server.await_log("reloading is not served by this server")
+
+            self.assertTrue(client.call(**REQUEST).HasField("embeddings"))
+            self.assertTrue(server.is_running())
+
+    def test_sigpipe_is_ignored(self):
+        with ServerProcess() as server, Client(server.address) as client:
+            server.send_signal(signal.SIGPIPE)
+            for _ in range(3):
+                client.call(**REQUEST)
+
+            self.assertTrue(server.is_running())
 
 
 class StopTest(unittest.TestCase):
+    def test_ready_file_is_removed_after_an_orderly_stop(self):
+        with ServerProcess() as server:
+            self.assertTrue(server.ready_file.exists())
+            server.send_signal(signal.SIGTERM)
+            server.await_end()
+
+            self.assertFalse(server.ready_file.exists())
+
     def test_sigterm_lets_an_open_stream_finish(self):
         requests = threading.Semaphore(1)
         last = threading.Event()

@@ -1,9 +1,13 @@
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "server/core/table/checksum.h"
@@ -141,6 +145,31 @@ TEST_F(Diagnostics, SimilarityRefusesWhatTheLessonRefuses) {
   EXPECT_THAT(
       client_->NeighbourSimilarity({.model = "words", .table = client::TableKind::kOutput}),
       AllOf(StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("no table of kind")), ReasonIs("NO_SUCH_TABLE")));
+}
+
+// More curves than there are workers, each of which would take far longer than its deadline.
+TEST(DiagnosticsThread, LargeEmbedsDoNotWaitForSimilarity) {
+  config::ServerConfig config;
+  config.models = {testing::SmallModel("long", 300'000, 64, 0)};
+  const testing::ServedModels served(config);
+  const client::Client client = served.TcpClient();
+  const client::EmbedRequest large = {
+      .model = "long", .ids = std::vector<std::int64_t>(4096, 1), .batch_size = 1, .sequence_length = 4096};
+  std::atomic<int> ended = 0;
+  std::vector<std::thread> callers;
+  for (unsigned i = 0; i < std::max(2u, std::thread::hardware_concurrency()) + 2; ++i) {
+    callers.emplace_back([&] {
+      const auto curve = client.NeighbourSimilarity(
+          {.model = "long", .table = client::TableKind::kToken, .max_offset = 4096}, {.timeout = absl::Seconds(5)});
+      ++ended;
+      EXPECT_THAT(curve, StatusIs(absl::StatusCode::kDeadlineExceeded, ::testing::_));
+    });
+  }
+
+  for (int i = 0; i < 50; ++i) EXPECT_THAT(client.Embed(large), IsOk());
+
+  EXPECT_EQ(ended.load(), 0) << "the Embeds were done first";
+  for (std::thread& caller : callers) caller.join();
 }
 
 TEST_F(Diagnostics, ServerInfoTellsTheLimitsThatAreInForce) {

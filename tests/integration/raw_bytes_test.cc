@@ -264,6 +264,32 @@ TEST_F(RawBytes, UndecodableItemGetsItsOwnStatusAndTheStreamGoesOn) {
   EXPECT_TRUE(answers->at(3).has_response());
 }
 
+TEST_F(RawBytes, NothingOfAnUndecodableItemIsEchoed) {
+  const auto answers = Stream({std::string("\x0a\x02\xff\xfe"), std::string("\x0a\x01\x61\xff")});
+
+  ASSERT_THAT(answers, IsOk());
+  ASSERT_EQ(answers->size(), 2u);
+  for (const v1::EmbedStreamResponse& answer : *answers) {
+    EXPECT_EQ(answer.error().reason(), "MALFORMED_REQUEST");
+    EXPECT_EQ(answer.request_id(), "");
+  }
+}
+
+TEST_F(RawBytes, RequestIdOfAKibibyteIsEchoedAndALongerOneRefused) {
+  const std::string longest(1024, 'i');
+  const auto answers = Stream({BytesField(1, longest) + BytesField(100, Canonical()),
+                               BytesField(1, longest + "i") + BytesField(100, Canonical())});
+
+  ASSERT_THAT(answers, IsOk());
+  ASSERT_EQ(answers->size(), 2u);
+  EXPECT_EQ(answers->at(0).request_id(), longest);
+  EXPECT_TRUE(answers->at(0).has_response());
+  EXPECT_EQ(answers->at(1).request_id(), "");
+  EXPECT_THAT(
+      wire::FromRequestStatus(answers->at(1).error()),
+      AllOf(StatusIs(kInvalid, "request_id has 1025 bytes; at most 1024 are allowed"), ReasonIs("INVALID_OPTION")));
+}
+
 TEST_F(RawBytes, EmptyRequestNamesTheModelsThereAre) {
   ExpectRefused("", AllOf(StatusIs(absl::StatusCode::kNotFound, "there is no model \"\"; there is \"tiny\""),
                           ReasonIs("MODEL_NOT_FOUND")));
@@ -277,6 +303,12 @@ TEST_F(RawBytes, UnknownEnumNumbersAreRefusedNeverTheDefault) {
       Canonical() + VarintField(6, 77),
       AllOf(StatusIs(kInvalid, "output_type = 77 is no value of its enum; allowed are FLOAT32, FLOAT16, BFLOAT16"),
             ReasonIs("UNKNOWN_ENUM_VALUE")));
+  ExpectRefused(Canonical() + VarintField(14, 77),
+                AllOf(StatusIs(kInvalid, "ragged_layout = 77 is no value of its enum; allowed are PADDED, PACKED"),
+                      ReasonIs("UNKNOWN_ENUM_VALUE")));
+  ExpectRefused(Canonical() + VarintField(15, 77),
+                AllOf(StatusIs(kInvalid, "padding_side = 77 is no value of its enum; allowed are RIGHT, LEFT"),
+                      ReasonIs("UNKNOWN_ENUM_VALUE")));
   ExpectRefused(Canonical() + VarintField(6, v1::DATA_TYPE_INT8),
                 AllOf(StatusIs(kInvalid, HasSubstr("output_type int8 is no output type")), ReasonIs("INVALID_OPTION")));
 }
@@ -306,6 +338,32 @@ TEST_F(RawBytes, RequestOverTheLimitIsRefusedWithOurOwnWords) {
                 AllOf(StatusIs(absl::StatusCode::kResourceExhausted,
                                HasSubstr("exceeds max_request_bytes 1048576 of this server; split the batch")),
                       ReasonIs("REQUEST_TOO_LARGE")));
+}
+
+TEST_F(RawBytes, CallThatIsClosedWithoutAMessageIsRefused) {
+  grpc::GenericStub stub(*channel_);
+  grpc::ClientContext context;
+  grpc::CompletionQueue queue;
+  const auto next = [&queue] {
+    void* tag = nullptr;
+    bool ok = false;
+    return queue.Next(&tag, &ok) && ok;
+  };
+  const auto call = stub.PrepareCall(&context, "/embd.v1.EmbeddingService/Embed", &queue);
+  call->StartCall(nullptr);
+  next();
+  call->WritesDone(nullptr);
+  next();
+  grpc::Status status;
+  call->Finish(&status, nullptr);
+  next();
+  queue.Shutdown();
+  while (next()) {
+  }
+
+  EXPECT_FALSE(status.ok());
+  EXPECT_NE(status.error_message(), "");
+  EXPECT_THAT(Unary(Canonical()), IsOk()) << "the server lives";
 }
 
 TEST_F(RawBytes, RequestFarOverTheLimitIsRefusedByGrpc) {

@@ -43,6 +43,63 @@ TEST(ServerLife, SecondServerOnThePortIsRefused) {
             ReasonIs("CANNOT_LISTEN")));
 }
 
+TEST(ServerLife, SecondServerOnTheUnixSocketIsRefusedAndTheFirstGoesOn) {
+  const testing::ServedModels served(Config());
+  config::ServerConfig second = Config();
+  second.listen = {served.unix_address()};
+
+  EXPECT_THAT(
+      app::EmbeddingServer::Start(second),
+      AllOf(StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("cannot listen on \"" + served.unix_address())),
+            ReasonIs("CANNOT_LISTEN")));
+  EXPECT_THAT(served.UnixClient().Embed(Request(1, 1)), IsOk());
+}
+
+// While the first one drains, its successor already has the socket; the first one's end must not take it away.
+TEST(ServerLife, SocketOfASuccessorSurvivesTheEndOfTheServerBefore) {
+  testing::ServedModels first(Config());
+  auto stream = first.TcpClient().OpenStream({.timeout = absl::Seconds(20)});
+  ASSERT_THAT(stream, IsOk());
+  ASSERT_THAT(stream->Send(Request(1, 1)), IsOk());
+  ASSERT_THAT(stream->Receive(), IsOk());
+  std::thread stopping([&] { first.server().Shutdown(absl::Seconds(20)); });
+  config::ServerConfig second = Config();
+  second.listen = {first.unix_address()};
+  auto successor = app::EmbeddingServer::Start(second);
+  for (; !successor.ok(); successor = app::EmbeddingServer::Start(second)) {
+    ASSERT_THAT(successor, ReasonIs("CANNOT_LISTEN"));
+  }
+
+  EXPECT_THAT(stream->CloseSending(), IsOk());
+  EXPECT_FALSE(stream->Receive()->has_value());
+  stopping.join();
+
+  EXPECT_THAT(client::Client::Connect(second.listen[0])->Embed(Request(1, 1)), IsOk());
+}
+
+TEST(ServerLife, ShutdownIsLoggedOnce) {
+  ::testing::internal::CaptureStderr();
+  {
+    testing::ServedModels served(Config());
+    served.server().Shutdown(absl::ZeroDuration());
+  }
+  const std::string log = ::testing::internal::GetCapturedStderr();
+
+  const std::size_t first = log.find("draining");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(log.find("draining", first + 1), std::string::npos) << log;
+}
+
+TEST(ServerLife, TableThatCannotFitIsRefusedAtOnce) {
+  config::ServerConfig config = Config();
+  config.models = {testing::SmallModel("vast", 268435456, 1024, 0)};
+
+  EXPECT_THAT(app::EmbeddingServer::Start(config),
+              AllOf(StatusIs(absl::StatusCode::kResourceExhausted,
+                             AllOf(HasSubstr("model \"vast\""), HasSubstr("needs 1099511627776 bytes"))),
+                    ReasonIs("OUT_OF_MEMORY")));
+}
+
 TEST(ServerLife, ShutdownLetsCallsInFlightEnd) {
   testing::ServedModels served(Config());
   auto stream = served.TcpClient().OpenStream({.timeout = absl::Seconds(20)});

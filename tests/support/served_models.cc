@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "embd/client/channel.h"
+#include "server/app/memory_limit.h"
 #include "server/app/model_builder.h"
+#include "server/app/table_budget.h"
 #include "server/core/engine/embed_plan.h"
 #include "server/core/engine/model_registry.h"
 
@@ -121,7 +123,8 @@ client::Client ServedModels::InProcessClient() const {
 
 std::vector<Route> AllRoutes(const config::ServerConfig& config, const ServedModels& served) {
   auto models = std::make_shared<core::ModelRegistry>();
-  for (const config::ModelConfig& model : config.models) models->Put(app::BuildModel(model).value().model);
+  app::TableBudget budget(app::MemoryLimit());
+  for (const config::ModelConfig& model : config.models) models->Put(app::BuildModel(model, &budget).value().model);
   const core::EmbedLimits limits = {.max_batch_size = config.limits.max_batch_size,
                                     .max_sequence_length = config.limits.max_sequence_length,
                                     .max_response_bytes = config.limits.max_response_bytes};

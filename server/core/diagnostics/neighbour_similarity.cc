@@ -188,13 +188,14 @@ absl::StatusOr<NeighbourCurve> NeighbourSimilarity(const Table& table, const Nei
 }
 
 std::vector<double> SinusoidalClosedForm(std::int64_t dim, double base, std::int64_t max_offset) {
+  std::vector<double> frequencies;
+  for (std::int64_t column = 0; column < dim; column += 2) {
+    frequencies.push_back(std::pow(base, -static_cast<double>(column) / static_cast<double>(dim)));
+  }
   std::vector<double> curve;
   for (std::int64_t offset = 1; offset <= max_offset; ++offset) {
     double sum = 0.0;
-    for (std::int64_t column = 0; column < dim; column += 2) {
-      sum += std::cos(static_cast<double>(offset) *
-                      std::pow(base, -static_cast<double>(column) / static_cast<double>(dim)));
-    }
+    for (const double frequency : frequencies) sum += std::cos(static_cast<double>(offset) * frequency);
     curve.push_back(2.0 / static_cast<double>(dim) * sum);
   }
   return curve;

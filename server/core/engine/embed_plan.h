@@ -39,12 +39,13 @@ struct EmbedLimits {
 /// Ownership: keeps the model alive. Thread safety: never changes after `Create`; `Compose` may run on several threads.
 class EmbedPlan {
  public:
-  /// Checks `input` against the model and the limits, in this order: shape, limits, reply size, positions, ids. Only
-  /// the first offence is named.
+  /// Checks `input` against the model and the limits, in this order: that there is a position table for kPosition,
+  /// shape, limits, reply size, positions, ids. Only the first offence is named.
   ///
   /// Errors:
-  ///   INVALID_ARGUMENT    [INVALID_SHAPE], [INVALID_OPTION], [SEQUENCE_TOO_LONG], [POSITION_OUT_OF_RANGE],
-  ///   [ID_OUT_OF_RANGE] FAILED_PRECONDITION [NO_POSITION_TABLE] kPosition of a model without a position table
+  ///   FAILED_PRECONDITION [NO_POSITION_TABLE] kPosition of a model without a position table
+  ///   INVALID_ARGUMENT    [INVALID_SHAPE], [INVALID_OPTION], [SEQUENCE_TOO_LONG];
+  ///                       [POSITION_OUT_OF_RANGE], [ID_OUT_OF_RANGE] names the first bad cell
   ///   RESOURCE_EXHAUSTED  [REQUEST_TOO_LARGE] B or T beyond its limit; [RESPONSE_TOO_LARGE] the reply beyond its
   [[nodiscard]] static absl::StatusOr<EmbedPlan> Create(std::shared_ptr<const Model> model, EmbedInput input,
                                                         const EmbedLimits& limits);

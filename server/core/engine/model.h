@@ -57,9 +57,8 @@ struct ModelParts {
 class Model {
  public:
   /// Errors:
-  ///   INVALID_ARGUMENT  [INVALID_MODEL] tables of different embedding_dim, a position table that is missing or too
-  ///   much for
-  ///                     the encoding, or a vocabulary whose words are not as many as the token rows.
+  ///   INVALID_ARGUMENT  [INVALID_MODEL] tables of different embedding_dim; a position table that is missing, or too
+  ///                     much, for the encoding; a vocabulary whose words are not as many as the token rows.
   [[nodiscard]] static absl::StatusOr<std::shared_ptr<const Model>> Create(ModelParts parts);
 
   [[nodiscard]] const std::string& name() const { return parts_.name; }

@@ -64,14 +64,10 @@ SinCos PortableSinCosOfTurn(double turn) {
   const double cos = 1.0 - (0.5 * x2 - x2 * x2 * Polynomial(kCos, x2));
 
   switch (nearest % 4) {
-    case 0:
-      return {sin, cos};
-    case 1:
-      return {cos, -sin};
-    case 2:
-      return {-sin, -cos};
-    default:
-      return {-cos, sin};
+    case 0: return {sin, cos};
+    case 1: return {cos, -sin};
+    case 2: return {-sin, -cos};
+    default: return {-cos, sin};
   }
 }
 

@@ -23,9 +23,8 @@ enum class SeedStream : std::uint32_t { kToken = 1, kPosition = 2, kTokenType = 
 /// size is worth, at most 16.
 ///
 /// Errors:
-///   INVALID_ARGUMENT   [INVALID_TABLE] rows or dim is less than 1 or their product overflows; `mean` is not finite;
-///   `std`
-///                      is negative or not finite; values would exceed float32.
+///   INVALID_ARGUMENT   [INVALID_TABLE] rows or dim is less than 1, or their product overflows; `mean` is not
+///                      finite; `std` is negative or not finite; values would exceed float32.
 ///   RESOURCE_EXHAUSTED [OUT_OF_MEMORY] not enough memory.
 [[nodiscard]] absl::StatusOr<Table> SeededTable(std::int64_t rows, std::int64_t dim, double mean, double std,
                                                 std::uint64_t seed, SeedStream stream, int threads = 0);

@@ -16,7 +16,7 @@ namespace embd::core {
 ///
 /// Words are byte strings, by convention UTF-8. A word that stands twice is found at its first place.
 /// Ownership: owns the text; movable, not copyable. Memory: the text, 8 bytes a word for its place and about 8 for the
-/// index. Thread safety: never changes after `Create`, so any number of threads may read it.
+/// index. Thread safety: never changes after `Build`, so any number of threads may read it.
 class Vocabulary {
  public:
   /// Words one after the other, as `Add` collects them, e.g. while a file is read.

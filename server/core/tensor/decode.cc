@@ -22,14 +22,10 @@ void DecodeEach(const std::byte* source, std::span<double> out, Convert convert)
 
 void DecodeToDouble(const std::byte* source, ElementType type, std::span<double> out) {
   switch (type) {
-    case ElementType::kFloat32:
-      return DecodeEach<float>(source, out, [](float value) { return value; });
-    case ElementType::kFloat16:
-      return DecodeEach<std::uint16_t>(source, out, HalfToFloat);
-    case ElementType::kBFloat16:
-      return DecodeEach<std::uint16_t>(source, out, BFloat16ToFloat);
-    case ElementType::kFloat64:
-      return DecodeEach<double>(source, out, [](double value) { return value; });
+    case ElementType::kFloat32: return DecodeEach<float>(source, out, [](float value) { return value; });
+    case ElementType::kFloat16: return DecodeEach<std::uint16_t>(source, out, HalfToFloat);
+    case ElementType::kBFloat16: return DecodeEach<std::uint16_t>(source, out, BFloat16ToFloat);
+    case ElementType::kFloat64: return DecodeEach<double>(source, out, [](double value) { return value; });
   }
 }
 

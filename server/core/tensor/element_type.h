@@ -14,13 +14,10 @@ enum class ElementType : std::uint8_t { kFloat32, kFloat16, kBFloat16, kFloat64 
 /// Bytes of one element.
 [[nodiscard]] constexpr std::size_t ElementSize(ElementType type) {
   switch (type) {
-    case ElementType::kFloat32:
-      return 4;
+    case ElementType::kFloat32: return 4;
     case ElementType::kFloat16:
-    case ElementType::kBFloat16:
-      return 2;
-    case ElementType::kFloat64:
-      return 8;
+    case ElementType::kBFloat16: return 2;
+    case ElementType::kFloat64: return 8;
   }
   return 0;
 }
@@ -28,14 +25,10 @@ enum class ElementType : std::uint8_t { kFloat32, kFloat16, kBFloat16, kFloat64 
 /// The name used in messages and checksums: "float32", "float16", "bfloat16", "float64".
 [[nodiscard]] constexpr absl::string_view ElementTypeName(ElementType type) {
   switch (type) {
-    case ElementType::kFloat32:
-      return "float32";
-    case ElementType::kFloat16:
-      return "float16";
-    case ElementType::kBFloat16:
-      return "bfloat16";
-    case ElementType::kFloat64:
-      return "float64";
+    case ElementType::kFloat32: return "float32";
+    case ElementType::kFloat16: return "float16";
+    case ElementType::kBFloat16: return "bfloat16";
+    case ElementType::kFloat64: return "float64";
   }
   return "";
 }

@@ -47,12 +47,13 @@ class ServerProcess:
         self._folder = None
         self._process = None
         self.address = None
+        self.ready_file = None
 
     def __enter__(self):
         program = binary("embd")
         self._folder = tempfile.TemporaryDirectory(prefix="embd-e2e-")
         folder = pathlib.Path(self._folder.name)
-        ready = folder / "ready.json"
+        self.ready_file = ready = folder / "ready.json"
         command = [program, "--listen", "127.0.0.1:0", "--ready-file", str(ready)]
         if self._config is not None:
             (folder / "embd.yaml").write_text(self._config, encoding="utf-8")
@@ -104,6 +105,14 @@ class ServerProcess:
                 return
             time.sleep(0.02)
         raise RuntimeError("embd still accepts connections")
+
+    def await_log(self, text):
+        """Returns once the log has the text."""
+        end = time.monotonic() + STOP_SECONDS
+        while text not in self.log():
+            if time.monotonic() > end:
+                raise RuntimeError(f"embd has not logged {text!r}:\n{self.log()}")
+            time.sleep(0.02)
 
     def await_end(self):
         """The exit code, once the process has ended by itself."""
