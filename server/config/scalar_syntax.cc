@@ -51,7 +51,7 @@ std::optional<double> ParseNumber(absl::string_view text) {
 std::optional<std::int64_t> ParseByteSize(absl::string_view text) {
   constexpr struct {
     absl::string_view suffix;
-    std::int64_t bytes;
+    std::int64_t bytes = 0;
   } kUnits[] = {{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30},
                 {"KB", 1000},     {"MB", 1000000},  {"GB", 1000000000}};
   std::int64_t unit = 1;
@@ -71,7 +71,7 @@ std::optional<std::int64_t> ParseByteSize(absl::string_view text) {
 std::optional<double> ParseSeconds(absl::string_view text) {
   constexpr struct {
     absl::string_view suffix;
-    double seconds;
+    double seconds = 0;
   } kUnits[] = {{"ms", 1e-3}, {"s", 1.0}, {"m", 60.0}, {"h", 3600.0}};
   double unit = 1.0;
   for (const auto& [suffix, seconds] : kUnits) {

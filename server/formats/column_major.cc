@@ -10,7 +10,7 @@ namespace embd::formats {
 namespace {
 
 constexpr std::size_t kCacheLine = 64;
-constexpr std::size_t kMinRunBytes = 16 * 1024;  // shorter reads cost more in system calls than in copying
+constexpr std::size_t kMinRunBytes = 16 << 10;  // shorter reads cost more in system calls than in copying
 
 /// The part of a matrix that is read at once: `rows` elements of each of `columns` columns.
 struct Tile {

@@ -38,7 +38,7 @@ absl::StatusOr<std::size_t> CheckedDataBytes(const NpyLayout& layout, std::uint6
 // Reverses each piece while it is still in the cache.
 absl::Status ReadBigEndian(const FileReader& file, std::uint64_t offset, std::size_t element_size,
                            std::span<std::byte> out) {
-  constexpr std::size_t kPieceBytes = 256 * 1024;
+  constexpr std::size_t kPieceBytes = 256 << 10;
   while (!out.empty()) {
     const auto piece = out.first(std::min(kPieceBytes, out.size()));
     if (auto status = file.ReadAt(offset, piece); !status.ok()) return status;

@@ -35,9 +35,9 @@ template <typename Narrow>
 /// A type of elements as a binary format names it, and what it becomes here.
 struct FileElement {
   absl::string_view name;
-  std::size_t bytes;  ///< of one element in the file
-  DataType type;
-  std::vector<std::byte> (*decode)(absl::string_view);
+  std::size_t bytes = 0;  ///< of one element in the file
+  DataType type = DataType::kFloat32;
+  std::vector<std::byte> (*decode)(absl::string_view) = nullptr;
 
   /// Whether elements of `type` are written so.
   [[nodiscard]] bool Writes(DataType written) const { return written == type && decode == CopyElements; }
