@@ -27,7 +27,7 @@ std::int64_t EmbedPlan::PositionOf(std::int64_t batch, std::int64_t token) const
 
 void EmbedPlan::Compose(std::int64_t first_row, std::int64_t row_count, std::span<std::byte> out) const {
   constexpr std::int64_t kBlockRows = 128;
-  std::array<std::int64_t, kBlockRows> position_rows;
+  std::array<std::int64_t, kBlockRows> position_rows;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
   const bool with_token = input_.part != Part::kPosition;
   const bool with_position = input_.part != Part::kToken && model_->position() != nullptr;
   std::int64_t batch = first_row / input_.sequence_length;
