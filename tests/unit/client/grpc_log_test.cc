@@ -13,6 +13,7 @@ using ::testing::HasSubstr;
 
 class GrpcLog : public ::testing::Test {
  protected:
+  GrpcLog() { gpr_log_verbosity_init(); }  // else done by the first channel, if there has been one
   ~GrpcLog() override {
     unsetenv("GRPC_VERBOSITY");
     gpr_set_log_function(nullptr);  // the standard one
