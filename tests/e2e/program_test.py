@@ -126,6 +126,41 @@ class StartTest(unittest.TestCase):
         self.assert_refuses_to_start(done, "--no-such-flag")
         self.assertTrue(done.stderr.startswith("embd: "), done.stderr)
 
+    def test_unknown_simd_target_is_refused_with_those_there_are(self):
+        self.assert_refuses_to_start(embd("--check-config", EMBD_SIMD="mmx"), "EMBD_SIMD", '"mmx"', "scalar")
+
+
+class LogTest(unittest.TestCase):
+    def test_debug_level_writes_one_line_a_request(self):
+        with ServerProcess("--log-level", "debug") as server, Client(server.address) as client:
+            client.call(**REQUEST)
+            with self.assertRaises(grpc.RpcError):
+                client.call(**{**REQUEST, "ids": [1, 2, 999]})
+            server.await_log("ids[0][2] = 999")
+            lines = [line for line in server.log().splitlines() if " debug request " in line]
+
+        self.assertEqual(len(lines), 2, lines)
+        self.assertRegex(lines[0], r"rpc=Embed .*model=demo-learned batch_size=1 sequence_length=3 .*code=OK$")
+        self.assertRegex(lines[1], r"rpc=Embed .*model=demo-learned .*code=INVALID_ARGUMENT error=")
+
+    def test_default_level_writes_no_line_a_request(self):
+        with ServerProcess() as server, Client(server.address) as client:
+            client.call(**REQUEST)
+            log = server.log()
+
+        self.assertNotIn("rpc=Embed", log)
+
+
+class SimdTest(unittest.TestCase):
+    def test_capped_target_is_told_and_gives_the_same_bytes(self):
+        replies = {}
+        for target in "", "scalar":
+            with ServerProcess(environment={"EMBD_SIMD": target}) as server, Client(server.address) as client:
+                replies[target] = client.call(**REQUEST, output_type=2)
+                log = server.log()
+        self.assertIn("SIMD target scalar", log)
+        self.assertEqual(replies[""], replies["scalar"])
+
 
 class SignalTest(unittest.TestCase):
     def test_sighup_is_ignored_with_a_line_in_the_log(self):

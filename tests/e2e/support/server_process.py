@@ -12,7 +12,7 @@ import time
 
 START_SECONDS = 120
 STOP_SECONDS = 60
-_CONFIGURATION = ("EMBD_CONFIG", "EMBD_MODEL", "EMBD_LISTEN", "EMBD_READY_FILE", "EMBD_LOG_LEVEL")
+_CONFIGURATION = ("EMBD_CONFIG", "EMBD_MODEL", "EMBD_LISTEN", "EMBD_READY_FILE", "EMBD_LOG_LEVEL", "EMBD_SIMD")
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None)
 
@@ -41,8 +41,9 @@ def _die_with_parent():
 class ServerProcess:
     """Starts `embd` with the arguments given; on leaving sends SIGTERM and insists on exit code 0."""
 
-    def __init__(self, *arguments, config=None):
+    def __init__(self, *arguments, config=None, environment=None):
         self._arguments = list(arguments)
+        self._environment = environment or {}
         self._config = config
         self._folder = None
         self._process = None
@@ -65,7 +66,7 @@ class ServerProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=clean_environment(),
+                env={**clean_environment(), **self._environment},
                 preexec_fn=_die_with_parent,
             )
         try:
