@@ -68,10 +68,11 @@ class Builder {
   // Words of the file go to `vocabulary`, where that is wanted.
   absl::StatusOr<core::ModelTable> FromFile(const config::TableFile& file,
                                             std::optional<core::Vocabulary>* vocabulary) {
-    auto loaded = formats::LoadTable({.path = file.path, .tensor = file.tensor, .vocabulary = file.vocabulary});
+    auto loaded = formats::LoadTable(
+        {.path = file.path, .tensor = file.tensor, .vocabulary = file.vocabulary, .reserve = [this](std::size_t bytes) {
+           return budget_->Add(static_cast<std::int64_t>(bytes));
+         }});
     if (!loaded.ok()) return loaded.status();
-    const auto bytes = static_cast<std::int64_t>(loaded->table.bytes().size());
-    if (absl::Status status = budget_->Add(bytes); !status.ok()) return status;
     warnings_.insert(warnings_.end(), loaded->warnings.begin(), loaded->warnings.end());
     if (vocabulary != nullptr) *vocabulary = std::move(loaded->vocabulary);
     return core::ModelTable::Of(std::move(loaded->table), file.path, /*trainable=*/true);

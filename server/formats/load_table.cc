@@ -33,7 +33,7 @@ absl::StatusOr<WordVectors> WithoutWords(absl::StatusOr<Table> table) {
 
 absl::StatusOr<WordVectors> LoadByEnding(const FileReader& file, const TableRequest& request) {
   if (absl::EndsWithIgnoreCase(request.path, ".safetensors")) {
-    return WithoutWords(LoadSafetensors(file, request.tensor));
+    return WithoutWords(LoadSafetensors(file, request.tensor, request.reserve));
   }
   const bool npy = absl::EndsWithIgnoreCase(request.path, ".npy");
   if (!npy && !IsWordVectors(request.path)) {
@@ -46,7 +46,8 @@ absl::StatusOr<WordVectors> LoadByEnding(const FileReader& file, const TableRequ
     return core::InvalidArgument("TENSOR_NOT_FOUND", absl::StrCat("no tensor ", core::Quote(request.tensor),
                                                                   ": only .safetensors files have tensors with names"));
   }
-  return npy ? WithoutWords(LoadNpy(file)) : LoadWordVectors(file, request.vocabulary.empty());
+  return npy ? WithoutWords(LoadNpy(file, request.reserve))
+             : LoadWordVectors(file, request.vocabulary.empty(), request.reserve);
 }
 
 absl::StatusOr<Vocabulary> LoadVocabulary(const FileReader& file, absl::string_view path, std::int64_t rows) {

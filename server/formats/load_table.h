@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "server/core/table/table.h"
 #include "server/core/table/vocabulary.h"
+#include "server/formats/table_storage.h"
 
 namespace embd::formats {
 
@@ -25,6 +26,7 @@ struct TableRequest {
   std::string tensor;
   /// Path of a vocabulary file, which goes before words in the table's file; empty: those, if any.
   std::string vocabulary;
+  Reserve reserve;  ///< asked before the table is read, with its bytes
 };
 
 /// Loads a table by the file's ending: .npy, .safetensors; .txt, .vec and .glove hold word vectors as text. A
@@ -41,7 +43,8 @@ struct TableRequest {
 ///                       row.
 ///   INVALID_ARGUMENT    [TENSOR_NOT_FOUND] no tensor of that name, or none named and not just one that could be meant.
 ///   UNIMPLEMENTED       [UNSUPPORTED_FORMAT] a known format or type that is not served, by name.
-///   RESOURCE_EXHAUSTED  [OUT_OF_MEMORY] not enough memory, or a table larger than all of it.
+///   RESOURCE_EXHAUSTED  [OUT_OF_MEMORY] not enough memory.
+///   those of `request.reserve`
 [[nodiscard]] absl::StatusOr<LoadedTable> LoadTable(const TableRequest& request);
 
 }  // namespace embd::formats

@@ -12,7 +12,6 @@
 #include "server/formats/column_major.h"
 #include "server/formats/file_error.h"
 #include "server/formats/npy_header.h"
-#include "server/formats/table_storage.h"
 
 namespace embd::formats {
 namespace {
@@ -67,12 +66,12 @@ absl::Status ReadElements(const FileReader& file, const NpyLayout& layout, std::
 
 }  // namespace
 
-absl::StatusOr<core::Table> LoadNpy(const FileReader& file) {
+absl::StatusOr<core::Table> LoadNpy(const FileReader& file, const Reserve& reserve) {
   const auto layout = ReadNpyLayout(file);
   if (!layout.ok()) return layout.status();
   const auto bytes = CheckedDataBytes(*layout, file.size());
   if (!bytes.ok()) return bytes.status();
-  auto storage = AllocateTableStorage(*bytes);
+  auto storage = AllocateTableStorage(*bytes, reserve);
   if (!storage.ok()) return storage.status();
   if (auto status = ReadElements(file, *layout, storage->bytes()); !status.ok()) return status;
   return core::Table::Create(layout->header.rows, layout->header.columns, layout->header.type, *std::move(storage));

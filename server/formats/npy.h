@@ -4,6 +4,7 @@
 #include "absl/status/statusor.h"
 #include "server/core/table/table.h"
 #include "server/formats/file_reader.h"
+#include "server/formats/table_storage.h"
 
 namespace embd::formats {
 
@@ -12,7 +13,7 @@ namespace embd::formats {
 /// Memory: the table and at most about 4 MiB.
 /// Errors: those of `ReadNpyLayout`, `FileReader::ReadAt` and `AllocateTableStorage`, and
 ///   INVALID_ARGUMENT  [INVALID_FILE] no rows or no columns, missing data or data left over.
-[[nodiscard]] absl::StatusOr<core::Table> LoadNpy(const FileReader& file);
+[[nodiscard]] absl::StatusOr<core::Table> LoadNpy(const FileReader& file, const Reserve& reserve = {});
 
 }  // namespace embd::formats
 

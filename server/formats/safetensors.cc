@@ -12,7 +12,6 @@
 #include "server/core/error.h"
 #include "server/formats/file_error.h"
 #include "server/formats/safetensors_header.h"
-#include "server/formats/table_storage.h"
 
 namespace embd::formats {
 namespace {
@@ -83,14 +82,14 @@ absl::StatusOr<const SafetensorsTensor*> FindTensor(const SafetensorsHeader& hea
 
 }  // namespace
 
-absl::StatusOr<core::Table> LoadSafetensors(const FileReader& file, absl::string_view name) {
+absl::StatusOr<core::Table> LoadSafetensors(const FileReader& file, absl::string_view name, const Reserve& reserve) {
   const auto header = ReadSafetensorsHeader(file);
   if (!header.ok()) return header.status();
   const auto tensor = FindTensor(*header, name);
   if (!tensor.ok()) return tensor.status();
   if (auto status = CheckIsTable(**tensor); !status.ok()) return status;
   // The offsets lie inside the file, so the sizes fit in 63 bits.
-  auto storage = AllocateTableStorage(static_cast<std::size_t>((*tensor)->end - (*tensor)->begin));
+  auto storage = AllocateTableStorage(static_cast<std::size_t>((*tensor)->end - (*tensor)->begin), reserve);
   if (!storage.ok()) return storage.status();
   if (auto status = file.ReadAt(header->data_offset + (*tensor)->begin, storage->bytes()); !status.ok()) return status;
   return core::Table::Create(static_cast<std::int64_t>((*tensor)->rows()),

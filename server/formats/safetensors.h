@@ -5,6 +5,7 @@
 #include "absl/strings/string_view.h"
 #include "server/core/table/table.h"
 #include "server/formats/file_reader.h"
+#include "server/formats/table_storage.h"
 
 namespace embd::formats {
 
@@ -17,7 +18,8 @@ namespace embd::formats {
 ///                     message lists up to ten names.
 ///   INVALID_ARGUMENT  [INVALID_FILE] the tensor has not two dimensions, or no elements.
 ///   UNIMPLEMENTED     [UNSUPPORTED_FORMAT] the tensor has a type that tables cannot have.
-[[nodiscard]] absl::StatusOr<core::Table> LoadSafetensors(const FileReader& file, absl::string_view name);
+[[nodiscard]] absl::StatusOr<core::Table> LoadSafetensors(const FileReader& file, absl::string_view name,
+                                                          const Reserve& reserve = {});
 
 }  // namespace embd::formats
 

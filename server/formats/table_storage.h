@@ -2,18 +2,22 @@
 #define EMBD_SERVER_FORMATS_TABLE_STORAGE_H_
 
 #include <cstddef>
+#include <functional>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/core/tensor/aligned_buffer.h"
 
 namespace embd::formats {
 
-/// Memory for a table's `bytes`. Large blocks take physical memory only as they are written, so a size that can never
-/// fit is refused here: filling it would end the process.
+/// Asked before a table of so many bytes is read; what it says other than OK ends the loading. Empty: any size is fine.
+using Reserve = std::function<absl::Status(std::size_t bytes)>;
+
+/// Memory for a table's `bytes`. Large blocks take physical memory only as they are written, and filling more than
+/// there is would end the process; so whoever knows the bound is asked first.
 ///
-/// Errors:
-///   RESOURCE_EXHAUSTED  [OUT_OF_MEMORY] more than the memory of the machine or of the container, or no more to be had.
-[[nodiscard]] absl::StatusOr<core::AlignedBuffer> AllocateTableStorage(std::size_t bytes);
+/// Errors: those of `reserve` and of core::AlignedBuffer::Allocate.
+[[nodiscard]] absl::StatusOr<core::AlignedBuffer> AllocateTableStorage(std::size_t bytes, const Reserve& reserve);
 
 }  // namespace embd::formats
 

@@ -13,7 +13,6 @@
 #include "server/core/error.h"
 #include "server/formats/file_error.h"
 #include "server/formats/line_reader.h"
-#include "server/formats/table_storage.h"
 
 namespace embd::formats {
 namespace {
@@ -172,12 +171,12 @@ absl::Status ReadRows(const FileReader& file, const Shape& shape, std::byte* out
 
 }  // namespace
 
-absl::StatusOr<WordVectors> LoadWordVectors(const FileReader& file, bool keep_words) {
+absl::StatusOr<WordVectors> LoadWordVectors(const FileReader& file, bool keep_words, const Reserve& reserve) {
   const auto shape = FindShape(file);
   if (!shape.ok()) return shape.status();
   const auto bytes = core::TableBytes(shape->rows, shape->dim, core::ElementType::kFloat32);
   if (!bytes.ok()) return bytes.status();
-  auto storage = AllocateTableStorage(*bytes);
+  auto storage = AllocateTableStorage(*bytes, reserve);
   if (!storage.ok()) return storage.status();
   core::Vocabulary::Builder words;
   auto status = ReadRows(file, *shape, storage->data(), keep_words ? &words : nullptr);

@@ -7,6 +7,7 @@
 #include "server/core/table/table.h"
 #include "server/core/table/vocabulary.h"
 #include "server/formats/file_reader.h"
+#include "server/formats/table_storage.h"
 
 namespace embd::formats {
 
@@ -26,7 +27,8 @@ struct WordVectors {
 /// Errors: those of `LineReader::Next`, `AllocateTableStorage` and `Vocabulary::Builder::Build`, and
 ///   INVALID_ARGUMENT  [INVALID_FILE] no rows, a line of another number of fields, a field that is no float32, or
 ///                     another number of lines than the first line says; with the line.
-[[nodiscard]] absl::StatusOr<WordVectors> LoadWordVectors(const FileReader& file, bool keep_words);
+[[nodiscard]] absl::StatusOr<WordVectors> LoadWordVectors(const FileReader& file, bool keep_words,
+                                                          const Reserve& reserve = {});
 
 }  // namespace embd::formats
 

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
+#include "server/core/error.h"
 #include "tests/support/status_matchers.h"
 #include "tests/unit/formats/file_bytes.h"
 #include "tests/unit/formats/scratch_folder.h"
@@ -153,17 +154,19 @@ TEST_F(LoadTableTest, WordsThatStandTwiceAreAWarning) {
   EXPECT_EQ(loaded.vocabulary->Find("a"), 0);
 }
 
-// A sparse file costs its author nothing; reading it would cost this process its life.
-TEST_F(LoadTableTest, TableThatCanNeverFitIsRefusedBeforeItIsRead) {
-  const std::string head = NpyFile(NpyDict("'<f4'", "(1073741824, 1024)"), "");
-  const std::string path = folder_.Write("t.npy", head);
-  std::error_code error;
-  std::filesystem::resize_file(path, head.size() + (std::uintmax_t{1} << 42), error);
-  if (error) GTEST_SKIP() << "no sparse files of 4 TiB here: " << error.message();
+TEST_F(LoadTableTest, TableIsReservedBeforeItIsReadAndNotReadWhereThatIsRefused) {
+  for (const std::string& path : {folder_.Write("t.npy", NpyFile(NpyDict("'<f4'", "(2, 3)"), std::string(24, 'a'))),
+                                  folder_.Write("t.txt", "a 1 2 3\nb 4 5 6\n")}) {
+    std::size_t asked = 0;
+    const Reserve refuse = [&asked](std::size_t bytes) {
+      asked = bytes;
+      return core::Error(absl::StatusCode::kResourceExhausted, "OUT_OF_MEMORY", "too much");
+    };
 
-  EXPECT_THAT(Load(path), AllOf(StatusIs(absl::StatusCode::kResourceExhausted,
-                                         StartsWith(path + ": the table takes 4398046511104 bytes")),
-                                ReasonIs("OUT_OF_MEMORY")));
+    EXPECT_THAT(LoadTable({.path = path, .reserve = refuse}),
+                AllOf(StatusIs(absl::StatusCode::kResourceExhausted, path + ": too much"), ReasonIs("OUT_OF_MEMORY")));
+    EXPECT_EQ(asked, 24u);
+  }
 }
 
 // However a writer and the loader meet, the answer is a table of the one content or the other, or an error.
