@@ -94,7 +94,7 @@ void AddCompletionCommand(CLI::App& app, Action& action) {
       app.add_subcommand("completion", "Print a script that completes embdctl's words in a shell");
   command->add_option("SHELL", *shell, "bash")->required()->type_name("")->check(CLI::IsMember({"bash"}));
   command->footer("Example: source <(embdctl completion bash)");
-  command->callback([&app, &action] {
+  command->callback([&app, &action, shell] {  // `shell` is written to until then
     action.run_alone = [&app](const Surroundings& world) {
       world.out << BashScript(app);
       return Outcome{};
