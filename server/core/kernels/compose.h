@@ -13,7 +13,7 @@ namespace embd::core {
 ///
 /// At least one of the tables is there; where both are, they have the same dim. `token_rows` and `position_rows` name
 /// one row each for every output row and have been checked against their tables. `out` has room for row_count * dim
-/// elements of `output_type` (float32, float16 or bfloat16), at any alignment, and overlaps nothing.
+/// elements of `output_type` (float32, float16 or bfloat16), is aligned to one of them, and overlaps nothing.
 struct ComposeArguments {
   const Table* token = nullptr;
   const std::int64_t* token_rows = nullptr;
