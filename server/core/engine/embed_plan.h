@@ -63,7 +63,7 @@ class EmbedPlan {
   [[nodiscard]] std::size_t byte_size() const { return static_cast<std::size_t>(row_count()) * row_bytes(); }
 
   /// Writes rows [first_row, first_row + row_count) of the result to `out`, which has exactly row_count * row_bytes()
-  /// bytes. Cost: one pass over the output; allocates nothing, takes no lock.
+  /// bytes, aligned to one element. Cost: one pass over the output; allocates nothing, takes no lock.
   void Compose(std::int64_t first_row, std::int64_t row_count, std::span<std::byte> out) const;
 
  private:
