@@ -45,7 +45,7 @@ absl::StatusOr<UnixSocket> UnixSocket::Claim(absl::string_view path) {
     return CannotListen(path, absl::StrCat("the name beside it that is bound first would have ", size,
                                            " bytes; at most ", kMaxPathBytes, " are allowed"));
   }
-  struct stat found;
+  struct stat found = {};
   if (stat(claimed.path_.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode)) {
     return CannotListen(path, "there is a file that is no socket");
   }
@@ -66,7 +66,7 @@ UnixSocket::UnixSocket(UnixSocket&& other) noexcept
       published_(std::exchange(other.published_, std::nullopt)) {}
 
 absl::Status UnixSocket::Publish() {
-  struct stat bound;
+  struct stat bound = {};
   if (lstat(temporary_path_.c_str(), &bound) != 0 || std::rename(temporary_path_.c_str(), path_.c_str()) != 0) {
     return CannotListen(path_, std::strerror(errno));
   }
@@ -76,7 +76,7 @@ absl::Status UnixSocket::Publish() {
 
 void UnixSocket::Remove() {
   const auto published = std::exchange(published_, std::nullopt);
-  struct stat found;
+  struct stat found = {};
   if (!published.has_value() || lstat(path_.c_str(), &found) != 0) return;
   if (found.st_dev == published->st_dev && found.st_ino == published->st_ino) unlink(path_.c_str());
 }

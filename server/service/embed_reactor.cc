@@ -47,8 +47,9 @@ class EmbedReactor final : public grpc::ServerUnaryReactor {
     }
     if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message_); !status.ok()) return status;
     auto plan = PlanEmbed(backend_, message_);
-    if (plan.ok()) plan_.emplace(*std::move(plan));
-    return plan.status();
+    if (!plan.ok()) return plan.status();
+    plan_.emplace(*std::move(plan));
+    return absl::OkStatus();
   }
 
   void Compose() {

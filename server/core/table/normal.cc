@@ -51,7 +51,8 @@ double PortableLog(double x) {
 SinCos PortableSinCosOfTurn(double turn) {
   // The nearest quarter turn and what is left, in quarters: both exact, so small results keep all their bits.
   const double quarters = 4.0 * turn;
-  const int nearest = static_cast<int>(quarters + 0.5);
+  const int nearest =
+      static_cast<int>(quarters + 0.5);  // NOLINT(bugprone-incorrect-roundings): no libm, and either side of a tie does
   const double x = (quarters - nearest) * (std::numbers::pi / 2);
 
   // Taylor series, |x| <= pi/4: cut below 2⁻⁵⁸ of the whole.
