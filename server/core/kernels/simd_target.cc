@@ -12,7 +12,7 @@ namespace embd::core {
 namespace {
 
 struct Target {
-  std::int64_t bit;
+  std::int64_t bit = 0;
   absl::string_view name;
 };
 
