@@ -76,8 +76,9 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
     std::optional<core::EmbedPlan> plan;
     status = WithinMemory([&] {
       auto created = PlanEmbed(backend_, message_.request());
-      if (created.ok()) plan.emplace(*std::move(created));
-      return created.status();
+      if (!created.ok()) return created.status();
+      plan.emplace(*std::move(created));
+      return absl::OkStatus();
     });
     if (!status.ok()) return Refuse(status);
     if (IsLarge(*plan) && !on_worker) {
@@ -111,7 +112,7 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
     call_.Log(message_.request().model(), plan.batch_size(), plan.sequence_length(),
               static_cast<std::int64_t>(request_.Length()), static_cast<std::int64_t>(reply.Length()),
               absl::OkStatus());
-    Push(std::move(reply));
+    Push(reply);
   }
 
   void Refuse(const absl::Status& status) {
@@ -123,7 +124,7 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
     Push(Encode(item));
   }
 
-  void Push(grpc::ByteBuffer reply) {
+  void Push(const grpc::ByteBuffer& reply) {
     ++index_;
     if (IsLarge(request_)) v1::EmbedStreamRequest().Swap(&message_);  // frees it; a small one's memory is used again
     message_.Clear();
@@ -132,7 +133,7 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
     {
       const core::MutexLock lock(&mutex_);
       waiting_bytes_ += reply.Length();
-      waiting_.push_back(std::move(reply));
+      waiting_.push_back(reply);  // shares the slices
       idle_ = true;
       end = Advance();
     }
