@@ -57,6 +57,7 @@ class Builder {
 
  private:
   absl::StatusOr<core::ModelTable> Token() {
+    if (!config_.path.empty()) return FromFile({.path = config_.path}, &vocabulary_);
     return std::visit(Overloaded{[this](const config::TableFile& file) { return FromFile(file, &vocabulary_); },
                                  [this](const config::SeededTokens& seeded) {
                                    return Seeded(seeded.vocab_size, seeded.embedding_dim, seeded.rows,
@@ -90,7 +91,7 @@ class Builder {
                                       .interleaved = rotary.interleaved};
                      return absl::OkStatus();
                    }},
-        config_.position);
+        config_.position.value_or(config::NoPositions{}));
   }
 
   absl::Status AddLearned(const config::LearnedPositions& learned, core::ModelParts* parts) {
@@ -107,16 +108,15 @@ class Builder {
   }
 
   absl::Status AddSinusoidal(const config::SinusoidalPositions& computed, core::ModelParts* parts) {
-    if (absl::Status status = Reserve(computed.max_context_length, parts->token.table.dim(), budget_); !status.ok()) {
-      return status;
-    }
-    auto table = core::SinusoidalTable(computed.max_context_length, parts->token.table.dim(), computed.base);
+    const std::int64_t rows = computed.max_context_length.value_or(0);
+    const double base = computed.base.value_or(10000.0);
+    if (absl::Status status = Reserve(rows, parts->token.table.dim(), budget_); !status.ok()) return status;
+    auto table = core::SinusoidalTable(rows, parts->token.table.dim(), base);
     if (!table.ok()) return table.status();
     parts->position_encoding = core::PositionEncoding::kSinusoidal;
-    parts->sinusoidal_base = computed.base;
-    parts->position =
-        core::ModelTable::Of(*std::move(table), absl::StrCat("sinusoidal: interleaved, base ", computed.base),
-                             /*trainable=*/false);
+    parts->sinusoidal_base = base;
+    parts->position = core::ModelTable::Of(*std::move(table), absl::StrCat("sinusoidal: interleaved, base ", base),
+                                           /*trainable=*/false);
     return absl::OkStatus();
   }
 

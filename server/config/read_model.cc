@@ -48,10 +48,8 @@ ModelConfig ReadModel(MapReader& model, const std::string& folder) {
     out.token = ReadToken(*token, folder);
     if (model.Has("path")) model.Report("path", "does not go with token");
   } else if (model.Has("path")) {
-    TableFile file;
-    model.ReadString("path", file.path);
-    file.path = InFolder(folder, file.path);
-    out.token = file;
+    model.ReadString("path", out.path);
+    out.path = InFolder(folder, out.path);
   } else {
     model.Report("token or path is missing");
   }

@@ -10,8 +10,6 @@
 namespace embd::config {
 namespace {
 
-using Position = std::variant<NoPositions, LearnedPositions, SinusoidalPositions, RotaryPositions>;
-
 /// What is known of the token table that the positions go with.
 struct TokenFacts {
   std::int64_t width = 0;  ///< 0: not known yet
@@ -45,8 +43,14 @@ LearnedPositions ReadLearned(MapReader& learned, const TokenFacts& token, const 
 
 SinusoidalPositions ReadSinusoidal(MapReader& sinusoidal, const TokenFacts& token) {
   SinusoidalPositions positions;
-  ReadContextLength(sinusoidal, token, positions.max_context_length);
-  sinusoidal.ReadNumber("base", kPositiveNumber, positions.base);
+  std::int64_t max_context_length = 0;
+  ReadContextLength(sinusoidal, token, max_context_length);
+  positions.max_context_length = max_context_length;
+  if (sinusoidal.Has("base")) {
+    double base = 0;
+    sinusoidal.ReadNumber("base", kPositiveNumber, base);
+    positions.base = base;
+  }
   CheckEvenWidth(sinusoidal, token, "sinusoidal");
   return positions;
 }
@@ -80,7 +84,7 @@ std::vector<absl::string_view> KindsOf(const MapReader& position) {
   return kinds;
 }
 
-Position ReadKind(MapReader& position, const TokenFacts& token, const std::string& folder) {
+Positions ReadKind(MapReader& position, const TokenFacts& token, const std::string& folder) {
   const auto kinds = KindsOf(position);
   if (kinds.size() != 1) {
     position.Report(absl::StrCat("must hold one of ", absl::StrJoin(KeysOf(Section::kPosition), ", "), ", got ",
@@ -96,9 +100,10 @@ Position ReadKind(MapReader& position, const TokenFacts& token, const std::strin
 
 }  // namespace
 
-Position ReadPosition(MapReader& model, const std::variant<TableFile, SeededTokens>& token, const std::string& folder) {
+std::optional<Positions> ReadPosition(MapReader& model, const std::variant<TableFile, SeededTokens>& token,
+                                      const std::string& folder) {
   const Node* node = model.Find("position");
-  if (node == nullptr) return NoPositions{};
+  if (node == nullptr) return std::nullopt;
   if (node->kind != Node::Kind::kMap) {
     if (node->kind != Node::Kind::kScalar || node->text != "none") {
       model.Report("position", absl::StrCat("must be none, or a map of one of ",

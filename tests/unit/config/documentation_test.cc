@@ -99,7 +99,7 @@ TEST(ExampleFiles, ArticleHasTheArticlesSizes) {
   const ModelConfig expected = {
       .name = "article",
       .token = SeededTokens{.vocab_size = 10000, .embedding_dim = 256, .rows = {.mean = 0.0, .std = 1.0, .seed = 0}},
-      .position = SinusoidalPositions{.max_context_length = 5000, .base = 10000.0}};
+      .position = SinusoidalPositions{.max_context_length = 5000}};
   EXPECT_THAT(config.models, ElementsAre(expected));
 }
 
@@ -107,8 +107,7 @@ TEST(ExampleFiles, GloveReadsWordsFromDisk) {
   ASSERT_OK_AND_ASSIGN(const ServerConfig config, ParseExample("glove.yaml"));
 
   const ModelConfig expected = {
-      .name = "glove",
-      .token = TableFile{.path = "/data/glove.npy", .tensor = "", .vocabulary = "/data/glove.vocab"},
+      .name = "glove", .token = TableFile{.path = "/data/glove.npy", .tensor = "", .vocabulary = "/data/glove.vocab"},
       .position = NoPositions{}};
   EXPECT_THAT(config.models, ElementsAre(expected));
 }
