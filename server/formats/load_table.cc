@@ -1,8 +1,6 @@
 #include "server/formats/load_table.h"
 
 #include <filesystem>
-#include <new>
-#include <stdexcept>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -11,6 +9,7 @@
 #include "server/formats/file_error.h"
 #include "server/formats/file_reader.h"
 #include "server/formats/npy.h"
+#include "server/formats/out_of_memory.h"
 #include "server/formats/safetensors.h"
 #include "server/formats/vocabulary_file.h"
 #include "server/formats/word_vectors.h"
@@ -91,20 +90,10 @@ absl::StatusOr<LoadedTable> Load(const TableRequest& request) {
   return result;
 }
 
-absl::Status OutOfMemory(const TableRequest& request) {
-  return AtPath(request.path, core::Error(absl::StatusCode::kResourceExhausted, "OUT_OF_MEMORY", "not enough memory"));
-}
-
 }  // namespace
 
 absl::StatusOr<LoadedTable> LoadTable(const TableRequest& request) {
-  try {
-    return Load(request);
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory(request);
-  } catch (const std::length_error&) {
-    return OutOfMemory(request);
-  }
+  return CatchOutOfMemory(request.path, [&request] { return Load(request); });
 }
 
 }  // namespace embd::formats
