@@ -13,6 +13,7 @@
 #include "server/core/table/seeded_table.h"
 #include "server/core/tensor/float_bits.h"
 #include "server/formats/load_table.h"
+#include "server/formats/load_vector.h"
 
 namespace embd::app {
 namespace {

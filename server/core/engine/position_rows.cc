@@ -125,17 +125,15 @@ class Numberer {
     if (!input_.position_offsets.empty()) {
       return InvalidArgument("INVALID_OPTION", "position_ids and position_offsets exclude each other");
     }
-    const auto rows =
-        limit_.has_value() ? std::optional(model_.position_rows() - model_.row_offset()) : std::nullopt;
-    const std::size_t i = FirstOutside(ids, rows.has_value() ? static_cast<std::uint64_t>(*rows) : kAnyPosition);
-    if (i < ids.size()) {
+    const std::uint64_t end =
+        limit_.has_value() ? static_cast<std::uint64_t>(model_.position_rows() - model_.row_offset()) : kAnyPosition;
+    if (const std::size_t i = FirstOutside(ids, end); i < ids.size()) {
       const bool shared = static_cast<std::int64_t>(ids.size()) != shape_.cells();
       const std::string cell = shared ? absl::StrCat("position_ids[", i, "]")
                                       : shape_.CellName("position_ids", static_cast<std::int64_t>(i));
-      return InvalidArgument("POSITION_OUT_OF_RANGE",
-                             rows.has_value() ? absl::StrCat(cell, " = ", ids[i], " is outside [0, ", *rows, ")",
-                                                             OfModel(model_))
-                                              : absl::StrCat(cell, " = ", ids[i], " must be >= 0"));
+      const std::string allowed =
+          limit_.has_value() ? absl::StrCat("is outside [0, ", end, ")", OfModel(model_)) : "must be >= 0";
+      return InvalidArgument("POSITION_OUT_OF_RANGE", absl::StrCat(cell, " = ", ids[i], " ", allowed));
     }
     CellPositions positions;
     positions.used = limit_.has_value();
