@@ -60,6 +60,12 @@ TEST(ModelPath, GoesWithPositionsFromElsewhere) {
   EXPECT_EQ(none.position, Positions(NoPositions{}));
 }
 
+TEST(ModelPath, MayLeaveTheSourceOfLearnedPositionsToBeInferred) {
+  ASSERT_OK_AND_ASSIGN(const ModelConfig model, ParseOneModel("path: bert, position: { learned: {} }"));
+
+  EXPECT_EQ(model.position, Positions(LearnedPositions{TableFile{}}));
+}
+
 TEST(ModelPath, DoesNotMakeAnEmptyPositionMapMeanSomething) {
   EXPECT_THAT(ParseOneModel("path: bert, position: {}"),
               StatusIs(kInvalid, HasSubstr("models[0].position: must hold one of none, learned")));
