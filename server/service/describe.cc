@@ -96,8 +96,9 @@ absl::StatusOr<v1::DescribeModelResponse> AnswerDescribeModel(const core::ModelR
   if (const auto& rotary = model.rotary(); rotary.has_value()) {
     response.mutable_rotary()->set_head_dim(rotary->head_dim);
     response.mutable_rotary()->set_theta(rotary->theta);
-    response.mutable_rotary()->set_pairing(rotary->interleaved ? v1::ROTARY_PAIRING_INTERLEAVED
-                                                               : v1::ROTARY_PAIRING_HALF);
+    response.mutable_rotary()->set_pairing(rotary->pairing == core::RotaryPairing::kInterleaved
+                                               ? v1::ROTARY_PAIRING_INTERLEAVED
+                                               : v1::ROTARY_PAIRING_HALF);
   }
   return response;
 }

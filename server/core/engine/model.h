@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "server/core/position/rotary.h"
 #include "server/core/table/table.h"
 #include "server/core/table/vocabulary.h"
 
@@ -18,13 +19,6 @@ enum class PositionEncoding { kNone, kLearned, kSinusoidal, kRotary };
 
 /// "none", "learned", "sinusoidal", "rotary".
 [[nodiscard]] absl::string_view PositionEncodingName(PositionEncoding encoding);
-
-/// A rotary encoding's parameters, as told to callers who turn their own vectors.
-struct RotaryParameters {
-  std::int64_t head_dim = 0;
-  double theta = 10000.0;
-  bool interleaved = false;
-};
 
 /// A table and what is known about it.
 struct ModelTable {
