@@ -1,6 +1,7 @@
 #include "server/service/describe.h"
 
 #include "server/core/kernels/simd_target.h"
+#include "server/service/rotary_parameters.h"
 
 namespace embd::service {
 namespace {
@@ -93,12 +94,11 @@ absl::StatusOr<v1::DescribeModelResponse> AnswerDescribeModel(const core::ModelR
   response.set_parameter_count(ParameterCount(model));
   if (model.vocabulary() != nullptr) response.set_vocabulary_words(model.vocabulary()->size());
   if (model.sinusoidal_base().has_value()) response.set_sinusoidal_base(*model.sinusoidal_base());
-  if (const auto& rotary = model.rotary(); rotary.has_value()) {
-    response.mutable_rotary()->set_head_dim(rotary->head_dim);
-    response.mutable_rotary()->set_theta(rotary->theta);
-    response.mutable_rotary()->set_pairing(rotary->pairing == core::RotaryPairing::kInterleaved
-                                               ? v1::ROTARY_PAIRING_INTERLEAVED
-                                               : v1::ROTARY_PAIRING_HALF);
+  if (model.rotary().has_value()) *response.mutable_rotary() = ToMessage(*model.rotary());
+  for (const auto& [layer_type, parameters] : model.rotary_layer_types()) {
+    v1::RotaryLayerType* const entry = response.add_rotary_layer_types();
+    entry->set_layer_type(layer_type);
+    *entry->mutable_parameters() = ToMessage(parameters);
   }
   return response;
 }
@@ -108,7 +108,7 @@ v1::GetServerInfoResponse AnswerGetServerInfo(const Backend& backend) {
   response.set_version(backend.version);
   response.set_build(backend.build);
   response.set_api_revision(kApiRevision);
-  for (const char* const capability : {"embed", "embed_stream", "look_up_tokens", "neighbour_similarity"}) {
+  for (const char* const capability : {"embed", "embed_stream", "look_up_tokens", "neighbour_similarity", "rotate"}) {
     response.add_capabilities(capability);
   }
   response.set_simd_target(core::SimdTarget());

@@ -10,16 +10,12 @@
 #include "proto/wire/data_type.h"
 #include "server/core/error.h"
 #include "server/core/tensor/checked_math.h"
+#include "server/service/output_type.h"
 
 namespace embd::service {
 namespace {
 
 using core::InvalidArgument;
-
-absl::Status UnknownEnum(absl::string_view field, int number, absl::string_view allowed) {
-  return InvalidArgument("UNKNOWN_ENUM_VALUE",
-                         absl::StrCat(field, " = ", number, " is no value of its enum; allowed are ", allowed));
-}
 
 // Of fields that are not served yet: a number that nobody knows is told first, as it is for those that are served.
 absl::Status CheckUnservedEnums(const v1::EmbedRequest& request) {
@@ -61,20 +57,6 @@ absl::StatusOr<core::Part> ToPart(v1::Part part) {
     case v1::PART_POSITION: return core::Part::kPosition;
     default: return UnknownEnum("part", part, "COMPOSED, TOKEN, POSITION");
   }
-}
-
-absl::StatusOr<core::ElementType> ToOutputType(v1::DataType type) {
-  constexpr absl::string_view kAllowed = "FLOAT32, FLOAT16, BFLOAT16";
-  switch (type) {
-    case v1::DATA_TYPE_UNSPECIFIED:
-    case v1::DATA_TYPE_FLOAT32: return core::ElementType::kFloat32;
-    case v1::DATA_TYPE_FLOAT16: return core::ElementType::kFloat16;
-    case v1::DATA_TYPE_BFLOAT16: return core::ElementType::kBFloat16;
-    default: break;
-  }
-  if (!v1::DataType_IsValid(type)) return UnknownEnum("output_type", type, kAllowed);
-  return InvalidArgument("INVALID_OPTION", absl::StrCat("output_type ", wire::DataTypeName(type),
-                                                        " is no output type; allowed are ", kAllowed));
 }
 
 template <typename T>

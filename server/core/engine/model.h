@@ -2,6 +2,7 @@
 #define EMBD_SERVER_CORE_ENGINE_MODEL_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +42,7 @@ struct ModelParts {
   PositionEncoding position_encoding = PositionEncoding::kNone;
   std::optional<double> sinusoidal_base;
   std::optional<RotaryParameters> rotary;
+  std::map<std::string, RotaryParameters> rotary_layer_types;  ///< for layers that differ from `rotary`
   std::optional<Vocabulary> vocabulary;
 };
 
@@ -69,6 +71,9 @@ class Model {
   [[nodiscard]] const Vocabulary* vocabulary() const { return parts_.vocabulary ? &*parts_.vocabulary : nullptr; }
   [[nodiscard]] std::optional<double> sinusoidal_base() const { return parts_.sinusoidal_base; }
   [[nodiscard]] const std::optional<RotaryParameters>& rotary() const { return parts_.rotary; }
+  [[nodiscard]] const std::map<std::string, RotaryParameters>& rotary_layer_types() const {
+    return parts_.rotary_layer_types;
+  }
 
  private:
   explicit Model(ModelParts parts);
