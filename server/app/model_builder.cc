@@ -141,7 +141,8 @@ class Builder {
                      parts->position_encoding = core::PositionEncoding::kRotary;
                      parts->rotary = {.head_dim = rotary.head_dim.value_or(parts->token.table.dim()),
                                       .theta = rotary.theta,
-                                      .interleaved = rotary.interleaved};
+                                      .pairing = rotary.interleaved ? core::RotaryPairing::kInterleaved
+                                                                    : core::RotaryPairing::kHalf};
                      return absl::OkStatus();
                    }},
         config_.position.value_or(config::NoPositions{}));
