@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "server/app/spell_out.h"
 #include "server/core/error.h"
 #include "server/core/position/sinusoidal.h"
 #include "server/core/table/seeded_table.h"
@@ -110,7 +111,6 @@ class Builder {
 
  private:
   absl::StatusOr<core::ModelTable> Token() {
-    if (!config_.path.empty()) return FromFile({.path = config_.path}, &vocabulary_);
     return std::visit(Overloaded{[this](const config::TableFile& file) { return FromFile(file, &vocabulary_); },
                                  [this](const config::SeededTokens& seeded) {
                                    return Seeded(seeded.vocab_size, seeded.embedding_dim, seeded.rows,
@@ -141,7 +141,8 @@ class Builder {
                      parts->position_encoding = core::PositionEncoding::kRotary;
                      parts->rotary = {.head_dim = rotary.head_dim.value_or(parts->token.table.dim()),
                                       .theta = rotary.theta,
-                                      .interleaved = rotary.interleaved};
+                                      .pairing = rotary.interleaved ? core::RotaryPairing::kInterleaved
+                                                                    : core::RotaryPairing::kHalf};
                      return absl::OkStatus();
                    }},
         config_.position.value_or(config::NoPositions{}));
@@ -218,7 +219,7 @@ class Builder {
     if (!config_.layer_norm.has_value()) return absl::OkStatus();
     const auto* const norm = std::get_if<config::LayerNorm>(&*config_.layer_norm);
     if (norm == nullptr) return absl::OkStatus();
-    auto weight = formats::LoadVector(norm->weight.path, norm->weight.tensor);
+    auto weight = formats::LoadVector(norm->weight->path, norm->weight->tensor);
     if (!weight.ok()) return weight.status();
     std::vector<float> bias(weight->size());
     if (norm->bias.has_value()) {
@@ -226,9 +227,11 @@ class Builder {
       if (!loaded.ok()) return loaded.status();
       bias = *std::move(loaded);
     }
-    parts->layer_norm = core::ModelLayerNorm{
-        .parameters = {.weight = *std::move(weight), .bias = std::move(bias), .eps = norm->eps},
-        .source = norm->weight.path};
+    core::ModelLayerNorm& layer_norm = parts->layer_norm.emplace();
+    layer_norm.parameters.weight = *std::move(weight);
+    layer_norm.parameters.bias = std::move(bias);
+    layer_norm.parameters.eps = norm->eps.value_or(layer_norm.parameters.eps);
+    layer_norm.source = norm->weight->path;
     return absl::OkStatus();
   }
 
@@ -238,10 +241,21 @@ class Builder {
   std::vector<std::string> warnings_;
 };
 
+// What is built: the configuration itself where it has no path.
+absl::StatusOr<config::ModelConfig> SpellOut(const config::ModelConfig& config) {
+  return config.path.empty() ? config : SpellOutFile(config);
+}
+
+absl::StatusOr<BuiltModel> Build(const config::ModelConfig& config, TableBudget* budget) {
+  const auto spelled_out = SpellOut(config);
+  if (!spelled_out.ok()) return spelled_out.status();
+  return Builder(*spelled_out, budget).Build();
+}
+
 }  // namespace
 
 absl::StatusOr<BuiltModel> BuildModel(const config::ModelConfig& config, TableBudget* budget) {
-  auto built = Builder(config, budget).Build();
+  auto built = Build(config, budget);
   if (built.ok()) return built;
   const std::string prefix = absl::StrCat("model ", core::Quote(config.name), ": ");
   const bool named = absl::StartsWith(built.status().message(), prefix);

@@ -18,26 +18,38 @@ absl::Status CheckWidth(std::int64_t dim, SinusoidalLayout layout) {
     return Invalid(absl::StrCat("embedding_dim must be even for sinusoidal, got ", dim));
   }
   if (layout == SinusoidalLayout::kTensor2Tensor && (dim == 2 || dim == 3)) {
-    return Invalid(absl::StrCat("embedding_dim must not be 2 or 3 for the sinusoidal layout tensor2tensor, whose "
-                                "exponent i / (embedding_dim / 2 - 1) divides by zero then, got ",
-                                dim));
+    return Invalid(
+        absl::StrCat("embedding_dim must not be 2 or 3 for the sinusoidal layout tensor2tensor, whose "
+                     "exponent i / (embedding_dim / 2 - 1) divides by zero then, got ",
+                     dim));
   }
   return absl::OkStatus();
 }
 
-std::vector<double> Frequencies(std::int64_t dim, const SinusoidalFormula& formula) {
-  std::vector<double> frequencies;
-  if (formula.layout == SinusoidalLayout::kTensor2Tensor) {
-    const std::int64_t half = dim / 2;
-    for (std::int64_t i = 0; i < half; ++i) {
-      frequencies.push_back(std::pow(formula.base, -static_cast<double>(i) / static_cast<double>(half - 1)));
-    }
-    return frequencies;
+// How many columns are sines.
+std::int64_t Sines(std::int64_t dim, SinusoidalLayout layout) {
+  return layout == SinusoidalLayout::kTensor2Tensor ? dim / 2 : (dim + 1) / 2;
+}
+
+double Frequency(std::int64_t i, std::int64_t dim, const SinusoidalFormula& formula) {
+  const double exponent = formula.layout == SinusoidalLayout::kTensor2Tensor
+                              ? static_cast<double>(i) / static_cast<double>(dim / 2 - 1)
+                              : static_cast<double>(2 * i) / static_cast<double>(dim);
+  return std::pow(formula.base, -exponent);
+}
+
+absl::Status Check(std::int64_t max_rows, std::int64_t dim, const SinusoidalFormula& formula) {
+  if (max_rows < 1) return Invalid(absl::StrCat("max_context_length must be >= 1, got ", max_rows));
+  if (absl::Status status = CheckWidth(dim, formula.layout); !status.ok()) return status;
+  if (!std::isfinite(formula.base) || formula.base <= 0) {
+    return Invalid(absl::StrCat("base must be finite and > 0, got ", formula.base));
   }
-  for (std::int64_t column = 0; column < dim; column += 2) {
-    frequencies.push_back(std::pow(formula.base, -static_cast<double>(column) / static_cast<double>(dim)));
+  // A base below 1 makes frequencies grow; the last one is the largest.
+  const std::int64_t sines = Sines(dim, formula.layout);
+  if (sines > 0 && !std::isfinite(static_cast<double>(max_rows) * Frequency(sines - 1, dim, formula))) {
+    return Invalid(absl::StrCat("base ", formula.base, " is too small for ", max_rows, " positions"));
   }
-  return frequencies;
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -53,17 +65,9 @@ absl::string_view SinusoidalLayoutName(SinusoidalLayout layout) {
 
 absl::StatusOr<SinusoidalRows> SinusoidalRows::Create(std::int64_t max_rows, std::int64_t dim,
                                                       const SinusoidalFormula& formula) {
-  if (max_rows < 1) return Invalid(absl::StrCat("max_context_length must be >= 1, got ", max_rows));
-  if (absl::Status status = CheckWidth(dim, formula.layout); !status.ok()) return status;
-  if (!std::isfinite(formula.base) || formula.base <= 0) {
-    return Invalid(absl::StrCat("base must be finite and > 0, got ", formula.base));
-  }
-  std::vector<double> frequencies = Frequencies(dim, formula);
-  // A base below 1 makes frequencies grow.
-  const double largest = frequencies.empty() ? 0.0 : *std::max_element(frequencies.begin(), frequencies.end());
-  if (!std::isfinite(static_cast<double>(max_rows) * largest)) {
-    return Invalid(absl::StrCat("base ", formula.base, " is too small for ", max_rows, " positions"));
-  }
+  if (absl::Status status = Check(max_rows, dim, formula); !status.ok()) return status;
+  std::vector<double> frequencies;
+  for (std::int64_t i = 0; i < Sines(dim, formula.layout); ++i) frequencies.push_back(Frequency(i, dim, formula));
   return SinusoidalRows(dim, formula, std::move(frequencies));
 }
 
@@ -89,12 +93,13 @@ void SinusoidalRows::Compute(std::int64_t position, float* out) const {
 }
 
 absl::StatusOr<Table> SinusoidalTable(std::int64_t rows, std::int64_t dim, const SinusoidalFormula& formula) {
-  const auto formula_rows = SinusoidalRows::Create(rows, dim, formula);
-  if (!formula_rows.ok()) return formula_rows.status();
+  if (absl::Status status = Check(rows, dim, formula); !status.ok()) return status;
   const auto bytes = TableBytes(rows, dim, ElementType::kFloat32);
   if (!bytes.ok()) return bytes.status();
-  auto storage = AlignedBuffer::Allocate(*bytes);
+  auto storage = AlignedBuffer::Allocate(*bytes);  // before the formula's own memory, which is as wide as a row
   if (!storage.ok()) return storage.status();
+  const auto formula_rows = SinusoidalRows::Create(rows, dim, formula);
+  if (!formula_rows.ok()) return formula_rows.status();
   float* const out = reinterpret_cast<float*>(storage->data());
   for (std::int64_t row = 0; row < rows; ++row) formula_rows->Compute(row, out + row * dim);
   return Table::Create(rows, dim, ElementType::kFloat32, *std::move(storage));
