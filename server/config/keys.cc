@@ -28,9 +28,25 @@ constexpr std::array<Key, 4> kPositionKeys = {"none", "learned", "sinusoidal", "
 constexpr std::array<Key, 3> kLearnedKeys = {"file", "tensor", "seeded"};
 constexpr std::array<Key, 4> kSeededPositionsKeys = {"max_context_length", "mean", "std", "seed"};
 constexpr std::array<Key, 2> kSinusoidalKeys = {"max_context_length", "base"};
-constexpr std::array<Key, 3> kRotaryKeys = {"theta", "head_dim", "pairing"};
+constexpr std::array<Key, 6> kRotaryKeys = {"theta", "head_dim", "rotary_dim", "pairing", "scaling", "layer_types"};
+constexpr std::array<Key, 15> kRotaryScalingKeys = {"type",
+                                                    "rope_type",
+                                                    "factor",
+                                                    "original_max_position_embeddings",
+                                                    "max_position_embeddings",
+                                                    "low_freq_factor",
+                                                    "high_freq_factor",
+                                                    "beta_fast",
+                                                    "beta_slow",
+                                                    "attention_factor",
+                                                    "mscale",
+                                                    "mscale_all_dim",
+                                                    "truncate",
+                                                    "short_factor",
+                                                    "long_factor"};
+constexpr std::array<Key, 5> kRotaryLayerKeys = {"theta", "head_dim", "rotary_dim", "pairing", "scaling"};
 
-constexpr std::array<SectionKeys, 13> kSections = {{
+constexpr std::array<SectionKeys, 15> kSections = {{
     {Section::kFile, "", kFileKeys},
     {Section::kServer, "server", kServerKeys},
     {Section::kLimits, "server.limits", kLimitsKeys},
@@ -44,6 +60,8 @@ constexpr std::array<SectionKeys, 13> kSections = {{
     {Section::kSeededPositions, "models[].position.learned.seeded", kSeededPositionsKeys},
     {Section::kSinusoidal, "models[].position.sinusoidal", kSinusoidalKeys},
     {Section::kRotary, "models[].position.rotary", kRotaryKeys},
+    {Section::kRotaryScaling, "models[].position.rotary.scaling", kRotaryScalingKeys},
+    {Section::kRotaryLayer, "models[].position.rotary.layer_types.NAME", kRotaryLayerKeys},
 }};
 
 /// How many letters must be put in, taken out or exchanged to get from one word to the other.

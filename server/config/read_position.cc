@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "server/config/read_rotary.h"
 #include "server/config/read_rows.h"
 
 namespace embd::config {
@@ -51,26 +52,6 @@ SinusoidalPositions ReadSinusoidal(MapReader& sinusoidal, const TokenFacts& toke
   return positions;
 }
 
-RotaryPositions ReadRotary(MapReader& rotary, const TokenFacts& token) {
-  RotaryPositions positions;
-  rotary.ReadNumber("theta", kPositiveNumber, positions.theta);
-  if (rotary.Has("head_dim")) {
-    std::int64_t head_dim = 2;
-    rotary.ReadInteger("head_dim", {.min = 2}, head_dim);
-    if (head_dim % 2 != 0) rotary.Report("head_dim", absl::StrCat("must be even, got ", head_dim));
-    positions.head_dim = head_dim;
-  } else {
-    CheckEvenWidth(rotary, token, "rotary without head_dim");
-  }
-  std::string pairing = "half";
-  rotary.ReadString("pairing", pairing);
-  if (pairing != "half" && pairing != "interleaved") {
-    rotary.Report("pairing", absl::StrCat("must be half or interleaved, got ", Quote(pairing)));
-  }
-  positions.interleaved = pairing == "interleaved";
-  return positions;
-}
-
 /// The keys that are given: there must be one.
 std::vector<absl::string_view> KindsOf(const MapReader& position) {
   std::vector<absl::string_view> kinds;
@@ -89,7 +70,7 @@ Position ReadKind(MapReader& position, const TokenFacts& token, const std::strin
   }
   if (auto learned = position.ReadMap("learned", Section::kLearned)) return ReadLearned(*learned, token, folder);
   if (auto sinusoidal = position.ReadMap("sinusoidal", Section::kSinusoidal)) return ReadSinusoidal(*sinusoidal, token);
-  if (auto rotary = position.ReadMap("rotary", Section::kRotary)) return ReadRotary(*rotary, token);
+  if (auto rotary = position.ReadMap("rotary", Section::kRotary)) return ReadRotary(*rotary, token.width);
   (void)position.ReadMap("none", Section::kNone);  // for its checks alone
   return NoPositions{};
 }
