@@ -1,5 +1,6 @@
 #include "server/architectures/draft.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -90,7 +91,7 @@ void Draft::CheckShape(const ChosenTensor& table, const StatedShape& stated, std
   if (table.shape.size() != 2) return CheckRank(table, 2, what);
   const auto check = [&](const std::optional<Sourced<std::int64_t>>& said, std::int64_t extra, std::int64_t is,
                          absl::string_view noun) {
-    if (!said.has_value() || said->value + extra == is) return;
+    if (!said.has_value() || said->value == is - extra) return;
     const std::string plus = extra == 0 ? "" : absl::StrCat(" and ", extra, " more");
     RefuseFile(absl::StrCat(said->source, plus, ", but ", what, " ", core::Quote(table.name), " has ", is, " ", noun,
                             "; to take the tensor as it is, name it as ", key, ".tensor"));
@@ -188,13 +189,17 @@ void Draft::Learned(const Names& names, const std::optional<Sourced<std::int64_t
   model_.position = config::LearnedPositions{Use(*chosen, "position.learned", named)};
 }
 
-void Draft::Sinusoidal(config::SinusoidalLayout layout, const Sourced<std::int64_t>& positions, bool grows) {
+void Draft::Sinusoidal(config::SinusoidalLayout layout, const Sourced<std::int64_t>& positions, std::int64_t extra_rows,
+                       bool grows) {
   if (GivenPositionIsNo<config::SinusoidalPositions>()) return;
-  config::SinusoidalPositions computed{.max_context_length = positions.value, .base = 10000.0, .layout = layout};
+  constexpr std::int64_t kMostRows = std::int64_t{1} << 40;  // past any memory, and far from where sums overflow
+  const std::int64_t rows = std::min(positions.value, kMostRows) + extra_rows;
+  config::SinusoidalPositions computed{.max_context_length = rows, .base = 10000.0, .layout = layout};
   found_.Add("position.sinusoidal.layout", LayoutName(layout), architecture_);
-  found_.Add("position.sinusoidal.max_context_length", positions.value, positions.source);
+  found_.Add("position.sinusoidal.max_context_length", rows,
+             extra_rows == 0 ? positions.source : absl::StrCat(positions.source, " and ", extra_rows, " more"));
   found_.Add("position.sinusoidal.base", 10000.0, architecture_);
-  if (grows && positions.value < kGrowTo) {
+  if (grows && rows < kGrowTo) {
     computed.grow_to = kGrowTo;
     found_.Add("position.sinusoidal.grow_to", kGrowTo, architecture_);
   }

@@ -67,7 +67,9 @@ class Draft {
 
   /// A table of positions + extra_rows rows.
   void Learned(const Names& names, const std::optional<Sourced<std::int64_t>>& positions, std::int64_t extra_rows = 0);
-  void Sinusoidal(config::SinusoidalLayout layout, const Sourced<std::int64_t>& positions, bool grows);
+  /// A computed table of positions + extra_rows rows.
+  void Sinusoidal(config::SinusoidalLayout layout, const Sourced<std::int64_t>& positions, std::int64_t extra_rows,
+                  bool grows);
   void Rotary(const config::RotaryPositions& rotary);
   void NoPosition(absl::string_view source);
   void Numbered(config::Numbering numbering, std::int64_t row_offset = 0);
@@ -105,7 +107,9 @@ class Draft {
   void Resolve(config::TableFile* file, absl::string_view key);
 
   void FinishPosition();
-  void FinishRotary(const config::RotarySettings& given, config::RotarySettings* rotary, const std::string& key);
+  // For all layers, or for those of one type.
+  template <typename Layers>
+  void FinishRotary(const Layers& given, Layers* rotary, const std::string& key);
   void FinishNumbering();
   void FinishTokenTypes();
   void FinishNorm();

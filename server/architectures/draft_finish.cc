@@ -26,7 +26,8 @@ void Draft::Resolve(config::TableFile* file, absl::string_view key) {
   found_.Add(absl::StrCat(key, ".file"), tensor->path, absl::StrCat("holds ", core::Quote(tensor->name)));
 }
 
-void Draft::FinishRotary(const config::RotarySettings& given, config::RotarySettings* rotary, const std::string& key) {
+template <typename Layers>
+void Draft::FinishRotary(const Layers& given, Layers* rotary, const std::string& key) {
   Prefer(given.head_dim, &rotary->head_dim, absl::StrCat(key, ".head_dim"));
   Prefer(given.rotary_dim, &rotary->rotary_dim, absl::StrCat(key, ".rotary_dim"));
   Prefer(given.theta, &rotary->theta, absl::StrCat(key, ".theta"));
@@ -48,7 +49,7 @@ void Draft::FinishPosition() {
   }
   if (const auto* rotary = std::get_if<config::RotaryPositions>(&given); same_kind && rotary != nullptr) {
     auto& found = std::get<config::RotaryPositions>(*model_.position);
-    FinishRotary(rotary->all, &found.all, "position.rotary");
+    FinishRotary(*rotary, &found, "position.rotary");
     for (const auto& [name, layers] : rotary->layer_types) {
       FinishRotary(layers, &found.layer_types[name], absl::StrCat("position.rotary.layer_types.", name));
     }

@@ -4,12 +4,18 @@
 #include <array>
 #include <charconv>
 
+#include "absl/strings/numbers.h"
+
 namespace embd::architectures {
 
 void InferredValues::Add(absl::string_view key, double value, absl::string_view source) {
-  std::array<char, 32> text = {};
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
-  Add(key, absl::string_view(text.data(), static_cast<std::size_t>(end - text.data())), source);
+  std::string text = absl::StrCat(value);  // six digits are easier to read than the shortest form, 5e+05
+  double read_back = 0;
+  if (!absl::SimpleAtod(text, &read_back) || read_back != value) {
+    std::array<char, 32> digits = {};
+    text.assign(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+  }
+  Add(key, text, source);
 }
 
 void InferredValues::Forget(absl::string_view key) {

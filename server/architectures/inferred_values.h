@@ -18,7 +18,7 @@ namespace embd::architectures {
 /// Thread safety: not thread-safe.
 class InferredValues {
  public:
-  /// `value`: text, or a number, which is written as short as reads back to the same.
+  /// `value`: text, or a number, which is written so that it reads back to the same.
   void Add(absl::string_view key, absl::string_view value, absl::string_view source) {
     values_.push_back({std::string(key), std::string(value), std::string(source)});
   }

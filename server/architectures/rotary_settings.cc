@@ -54,11 +54,11 @@ std::int64_t RotaryDim(const Sourced<double>& partial, const RotaryFacts& facts,
   return 2;
 }
 
-config::RotarySettings ReadOne(const Place& place, const RotaryKeys& keys, const RotaryFacts& facts,
-                               InferredValues* found, Fault* fault) {
+config::RotaryLayer ReadOne(const Place& place, const RotaryKeys& keys, const RotaryFacts& facts, InferredValues* found,
+                            Fault* fault) {
   const auto theta = NumberOf(place, "rope_theta", keys.theta_key, keys.theta, facts.architecture);
   const auto partial = NumberOf(place, "partial_rotary_factor", keys.partial_key, keys.partial, facts.architecture);
-  config::RotarySettings rotary;
+  config::RotaryLayer rotary;
   rotary.head_dim = facts.head_dim.value;
   rotary.rotary_dim = RotaryDim(partial, facts, fault);
   rotary.theta = theta.value;
@@ -74,6 +74,15 @@ config::RotarySettings ReadOne(const Place& place, const RotaryKeys& keys, const
   return rotary;
 }
 
+config::RotaryPositions OfAllLayers(const config::RotaryLayer& layers) {
+  return {.head_dim = layers.head_dim,
+          .rotary_dim = layers.rotary_dim,
+          .theta = layers.theta,
+          .interleaved = layers.interleaved,
+          .scaling = layers.scaling,
+          .layer_types = {}};
+}
+
 RotaryFacts ForLayerType(const RotaryFacts& facts, const std::string& layer_type) {
   RotaryFacts of_layers = facts;
   absl::StrAppend(&of_layers.key, ".layer_types.", layer_type);
@@ -81,7 +90,7 @@ RotaryFacts ForLayerType(const RotaryFacts& facts, const std::string& layer_type
 }
 
 // Layers without scaling say so, lest they take over that of the model.
-void SayDefault(const config::RotarySettings& model, config::RotarySettings* layers) {
+void SayDefault(const config::RotaryPositions& model, config::RotaryLayer* layers) {
   if (model.scaling.has_value() && !layers->scaling.has_value())
     layers->scaling = config::RotaryScalingConfig{"default"};
 }
@@ -97,15 +106,14 @@ config::RotaryPositions ReadRotary(const Settings& settings, const RotaryKeys& k
                                    InferredValues* found, Fault* fault) {
   const auto block = Block(settings);
   if (!block.has_value() || !HasOneEntryALayerType(*block)) {
-    return {.all = ReadOne({settings, block}, keys, facts, found, fault), .layer_types = {}};
+    return OfAllLayers(ReadOne({settings, block}, keys, facts, found, fault));
   }
   if (!block->HasObject("full_attention")) ReportMissingLayerType(*block, "full_attention", fault);
-  config::RotaryPositions model;
-  model.all = ReadOne({settings, block->Object("full_attention")}, keys, facts, found, fault);
+  auto model = OfAllLayers(ReadOne({settings, block->Object("full_attention")}, keys, facts, found, fault));
   for (const std::string& name : block->KeyNames()) {
-    config::RotarySettings& layers = model.layer_types[name];
+    config::RotaryLayer& layers = model.layer_types[name];
     layers = ReadOne({settings, block->Object(name)}, keys, ForLayerType(facts, name), found, fault);
-    SayDefault(model.all, &layers);
+    SayDefault(model, &layers);
   }
   return model;
 }
@@ -123,13 +131,12 @@ config::RotaryPositions ReadLayeredRotary(const Settings& settings, const Rotary
     of_full = block->Object("full_attention");
     of_sliding = block->Object("sliding_attention");
   }
-  config::RotaryPositions model;
-  model.all = ReadOne({settings, of_full}, full, facts, found, fault);
+  auto model = OfAllLayers(ReadOne({settings, of_full}, full, facts, found, fault));
   model.layer_types["full_attention"] =
       ReadOne({settings, of_full}, full, ForLayerType(facts, "full_attention"), found, fault);
-  config::RotarySettings& sliding_layers = model.layer_types["sliding_attention"];
+  config::RotaryLayer& sliding_layers = model.layer_types["sliding_attention"];
   sliding_layers = ReadOne({settings, of_sliding}, sliding, ForLayerType(facts, "sliding_attention"), found, fault);
-  SayDefault(model.all, &sliding_layers);
+  SayDefault(model, &sliding_layers);
   return model;
 }
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "server/config/read_numbering.h"
 #include "server/config/read_optional.h"
+#include "server/config/read_rotary.h"
 #include "server/config/read_rows.h"
 #include "server/config/read_sinusoidal.h"
 
@@ -22,11 +23,6 @@ struct TokenFacts {
 };
 
 constexpr std::array<absl::string_view, 4> kKinds = {"none", "learned", "sinusoidal", "rotary"};
-
-void CheckEvenWidth(MapReader& position, const TokenFacts& token, absl::string_view encoding) {
-  if (token.width % 2 == 0) return;
-  position.Report(absl::StrCat("embedding_dim must be even for ", encoding, ", got ", token.width));
-}
 
 void ReadContextLength(MapReader& table, const TokenFacts& token, std::int64_t& out) {
   table.Require("max_context_length");
@@ -44,26 +40,6 @@ LearnedPositions ReadLearned(MapReader& learned, const TokenFacts& token, const 
   ReadContextLength(*seeded, token, positions.max_context_length);
   ReadSeededRows(*seeded, positions.rows);
   return {positions};
-}
-
-RotaryPositions ReadRotary(MapReader& rotary, const TokenFacts& token) {
-  RotaryPositions positions;
-  rotary.ReadNumber("theta", kPositiveNumber, positions.theta);
-  if (rotary.Has("head_dim")) {
-    std::int64_t head_dim = 2;
-    rotary.ReadInteger("head_dim", {.min = 2}, head_dim);
-    if (head_dim % 2 != 0) rotary.Report("head_dim", absl::StrCat("must be even, got ", head_dim));
-    positions.head_dim = head_dim;
-  } else {
-    CheckEvenWidth(rotary, token, "rotary without head_dim");
-  }
-  std::string pairing = "half";
-  rotary.ReadString("pairing", pairing);
-  if (pairing != "half" && pairing != "interleaved") {
-    rotary.Report("pairing", absl::StrCat("must be half or interleaved, got ", Quote(pairing)));
-  }
-  positions.interleaved = pairing == "interleaved";
-  return positions;
 }
 
 /// The kinds that are given: there must be one, or, with a path, none or one.
@@ -91,7 +67,7 @@ std::optional<Positions> ReadKind(MapReader& position, const TokenFacts& token, 
   if (auto sinusoidal = position.ReadMap("sinusoidal", Section::kSinusoidal)) {
     return ReadSinusoidal(*sinusoidal, token.width, has_path);
   }
-  if (auto rotary = position.ReadMap("rotary", Section::kRotary)) return ReadRotary(*rotary, token);
+  if (auto rotary = position.ReadMap("rotary", Section::kRotary)) return ReadRotary(*rotary, token.width);
   (void)position.ReadMap("none", Section::kNone);  // for its checks alone
   return NoPositions{};
 }

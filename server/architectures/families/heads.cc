@@ -33,7 +33,7 @@ RotaryFacts FactsOf(const Draft* draft, Sourced<std::int64_t> head_dim, const So
   const auto& position = draft->given().position;
   if (position.has_value()) {
     const auto* const given = std::get_if<config::RotaryPositions>(&*position);
-    facts.skip_scaling = given != nullptr && given->all.scaling.has_value();
+    facts.skip_scaling = given != nullptr && given->scaling.has_value();
   }
   return facts;
 }

@@ -10,7 +10,7 @@ namespace {
 bool GivesTheta(const Draft& draft) {
   const auto& position = draft.given().position;
   const auto* const given = position.has_value() ? std::get_if<config::RotaryPositions>(&*position) : nullptr;
-  return given != nullptr && given->all.theta.has_value();
+  return given != nullptr && given->theta.has_value();
 }
 
 void Rotary(Draft* draft, const RotaryKeys& keys, const HeadKeys& head, const Sourced<std::int64_t>& length) {
@@ -53,7 +53,7 @@ void GptJ(Draft* draft) {
   const RotaryKeys keys = {.theta_key = "", .partial_key = "", .interleaved = true};
   config::RotaryPositions rotary =
       ReadRotary(settings, keys, FactsOf(draft, head_dim, length), draft->found(), draft->fault());
-  rotary.all.rotary_dim = rotary_dim.value;
+  rotary.rotary_dim = rotary_dim.value;
   draft->found()->Forget("position.rotary.rotary_dim");
   draft->found()->Add("position.rotary.rotary_dim", rotary_dim.value, rotary_dim.source);
   draft->Rotary(rotary);

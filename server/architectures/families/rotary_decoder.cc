@@ -77,7 +77,7 @@ void RefuseCohereWithoutTheta(Draft* draft) {
   const bool stated = settings.Has("rope_theta") || (parameters.has_value() && parameters->Has("rope_theta"));
   const auto& position = draft->given().position;
   const auto* const given = position.has_value() ? std::get_if<config::RotaryPositions>(&*position) : nullptr;
-  if (stated || (position.has_value() && (given == nullptr || given->all.theta.has_value()))) return;
+  if (stated || (position.has_value() && (given == nullptr || given->theta.has_value()))) return;
   draft->RefuseFile(
       "config.json: rope_theta is missing, and model_type cohere has no certain default: say position: "
       "{ rotary: { theta: … } }");

@@ -14,8 +14,9 @@ using config::SinusoidalLayout;
 struct Computed {
   absl::string_view model_type;
   SinusoidalLayout layout;
-  std::int64_t positions;  ///< where max_position_embeddings is absent
-  bool grows;              ///< longer sequences get more rows
+  std::int64_t positions;   ///< where max_position_embeddings is absent
+  std::int64_t extra_rows;  ///< of the table, besides one a position
+  bool grows;               ///< longer sequences get more rows
   Numbering numbering;
   std::int64_t row_offset;
   bool scaled;  ///< where scale_embedding is absent
@@ -23,11 +24,11 @@ struct Computed {
 };
 
 constexpr std::array<Computed, 5> kFamilies = {{
-    {"marian", SinusoidalLayout::kHalf, 1024, false, Numbering::kFixed, 0, false, 58100},
-    {"pegasus", SinusoidalLayout::kHalf, 1024, false, Numbering::kFixed, 0, false, 0},
-    {"pegasus_x", SinusoidalLayout::kTensor2Tensor, 16384, true, Numbering::kFixed, 0, true, 0},
-    {"m2m_100", SinusoidalLayout::kTensor2Tensor, 1024, true, Numbering::kPadding, 0, true, 1},
-    {"xglm", SinusoidalLayout::kTensor2Tensor, 2048, true, Numbering::kFixed, 2, true, 1},
+    {"marian", SinusoidalLayout::kHalf, 1024, 0, false, Numbering::kFixed, 0, false, 58100},
+    {"pegasus", SinusoidalLayout::kHalf, 1024, 0, false, Numbering::kFixed, 0, false, 0},
+    {"pegasus_x", SinusoidalLayout::kTensor2Tensor, 16384, 0, true, Numbering::kFixed, 0, true, 0},
+    {"m2m_100", SinusoidalLayout::kTensor2Tensor, 1024, 2, true, Numbering::kPadding, 0, true, 1},
+    {"xglm", SinusoidalLayout::kTensor2Tensor, 2048, 2, true, Numbering::kFixed, 2, true, 1},
 }};
 
 // Marian's two sides may have vocabularies of their own.
@@ -66,7 +67,7 @@ bool InferSinusoidal(Draft* draft) {
     // Pegasus-X has no row for padding, and a padding id would make the table's row of that number zero.
     if (family.model_type != "pegasus_x") draft->Padding(family.padding, family.numbering == Numbering::kPadding);
     draft->Sinusoidal(family.layout, draft->settings().IntegerOr({"max_position_embeddings"}, family.positions),
-                      family.grows);
+                      family.extra_rows, family.grows);
     draft->Numbered(family.numbering, family.row_offset);
     return true;
   }

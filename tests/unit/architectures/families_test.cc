@@ -53,7 +53,8 @@ std::vector<TestTensor> Encoder(const std::string& prefix, std::int64_t position
 INSTANTIATE_TEST_SUITE_P(
     Gpt, FamilyTest,
     ::testing::Values(
-        Family{"Gpt2", R"({"model_type":"gpt2","vocab_size":10,"n_embd":8,"n_positions":6,"pad_token_id":3})",
+        Family{"Gpt2",
+               R"({"model_type":"gpt2","vocab_size":10,"n_embd":8,"n_positions":6,"pad_token_id":3})",
                {{"wte.weight", {10, 8}}, {"wpe.weight", {6, 8}}, {"ln_f.weight", {8}}},
                "wte.weight + learned wpe.weight[sequential] + types shared when sent, position first; trained 6"},
         Family{"Gpt2OfAHeadWithOtherKeys",
@@ -61,19 +62,23 @@ INSTANTIATE_TEST_SUITE_P(
                {{"transformer.wte.weight", {10, 8}}, {"transformer.wpe.weight", {6, 8}}, {"lm_head.weight", {10, 8}}},
                "transformer.wte.weight + learned transformer.wpe.weight[sequential] + types shared when sent, "
                "position first; trained 6"},
-        Family{"Gpt2WithTheTiedTableUnderTheHeadsName", R"({"model_type":"gpt2","vocab_size":10})",
+        Family{"Gpt2WithTheTiedTableUnderTheHeadsName",
+               R"({"model_type":"gpt2","vocab_size":10})",
                {{"lm_head.weight", {10, 8}}, {"transformer.wpe.weight", {6, 8}}},
                "lm_head.weight + learned transformer.wpe.weight[sequential] + types shared when sent, position first; "
                "trained 6"},
-        Family{"GptBigCode", R"({"model_type":"gpt_bigcode","vocab_size":10,"n_embd":8,"n_positions":6})",
+        Family{"GptBigCode",
+               R"({"model_type":"gpt_bigcode","vocab_size":10,"n_embd":8,"n_positions":6})",
                {{"transformer.wte.weight", {10, 8}}, {"transformer.wpe.weight", {6, 8}}},
                "transformer.wte.weight + learned transformer.wpe.weight[sequential] + types shared when sent, "
                "position first; trained 6"},
-        Family{"GptNeo", R"({"model_type":"gpt_neo","vocab_size":10,"hidden_size":8,"max_position_embeddings":6})",
+        Family{"GptNeo",
+               R"({"model_type":"gpt_neo","vocab_size":10,"hidden_size":8,"max_position_embeddings":6})",
                {{"transformer.wte.weight", {10, 8}}, {"transformer.wpe.weight", {6, 8}}},
                "transformer.wte.weight + learned transformer.wpe.weight[sequential] + types shared when sent, "
                "position first; trained 6"},
-        Family{"OpenAiGpt", R"({"model_type":"openai-gpt","vocab_size":10,"n_embd":8,"n_positions":6})",
+        Family{"OpenAiGpt",
+               R"({"model_type":"openai-gpt","vocab_size":10,"n_embd":8,"n_positions":6})",
                {{"tokens_embed.weight", {10, 8}}, {"positions_embed.weight", {6, 8}}},
                "tokens_embed.weight + learned positions_embed.weight[fixed] + types shared when sent, position first; "
                "trained 6"}),
@@ -89,36 +94,41 @@ INSTANTIATE_TEST_SUITE_P(
                "embeddings.word_embeddings.weight + learned embeddings.position_embeddings.weight[fixed] + types "
                "embeddings.token_type_embeddings.weight, type first -> norm embeddings.LayerNorm.weight, "
                "embeddings.LayerNorm.bias eps 1e-12; pad 0; trained 6"},
-        Family{"BertOfATensorFlowFile", R"({"model_type":"bert"})",
-               {{"bert.embeddings.word_embeddings.weight", {10, 8}},
-                {"bert.embeddings.position_embeddings.weight", {6, 8}},
-                {"bert.embeddings.token_type_embeddings.weight", {2, 8}},
-                {"bert.embeddings.LayerNorm.gamma", {8}},
-                {"bert.embeddings.LayerNorm.beta", {8}}},
-               "bert.embeddings.word_embeddings.weight + learned bert.embeddings.position_embeddings.weight[fixed] + "
-               "types bert.embeddings.token_type_embeddings.weight, type first -> norm bert.embeddings.LayerNorm.gamma, "
-               "bert.embeddings.LayerNorm.beta eps 1e-12; pad 0; trained 6"},
-        Family{"BertWithRelativePositions", R"({"model_type":"bert","position_embedding_type":"relative_key"})",
-               Encoder("embeddings.", 6, 2),
-               "embeddings.word_embeddings.weight + none + types embeddings.token_type_embeddings.weight, type first -> "
-               "norm embeddings.LayerNorm.weight, embeddings.LayerNorm.bias eps 1e-12; pad 0"},
+        Family{
+            "BertOfATensorFlowFile",
+            R"({"model_type":"bert"})",
+            {{"bert.embeddings.word_embeddings.weight", {10, 8}},
+             {"bert.embeddings.position_embeddings.weight", {6, 8}},
+             {"bert.embeddings.token_type_embeddings.weight", {2, 8}},
+             {"bert.embeddings.LayerNorm.gamma", {8}},
+             {"bert.embeddings.LayerNorm.beta", {8}}},
+            "bert.embeddings.word_embeddings.weight + learned bert.embeddings.position_embeddings.weight[fixed] + "
+            "types bert.embeddings.token_type_embeddings.weight, type first -> norm bert.embeddings.LayerNorm.gamma, "
+            "bert.embeddings.LayerNorm.beta eps 1e-12; pad 0; trained 6"},
+        Family{
+            "BertWithRelativePositions", R"({"model_type":"bert","position_embedding_type":"relative_key"})",
+            Encoder("embeddings.", 6, 2),
+            "embeddings.word_embeddings.weight + none + types embeddings.token_type_embeddings.weight, type first -> "
+            "norm embeddings.LayerNorm.weight, embeddings.LayerNorm.bias eps 1e-12; pad 0"},
         Family{"Electra", R"({"model_type":"electra","embedding_size":8,"hidden_size":16,"vocab_size":10})",
                Encoder("electra.embeddings.", 6, 2),
                "electra.embeddings.word_embeddings.weight + learned "
                "electra.embeddings.position_embeddings.weight[fixed] + types "
                "electra.embeddings.token_type_embeddings.weight, type first -> norm "
                "electra.embeddings.LayerNorm.weight, electra.embeddings.LayerNorm.bias eps 1e-12; pad 0; trained 6"},
-        Family{"Albert", R"({"model_type":"albert","embedding_size":8,"hidden_size":16,"vocab_size":10})",
-               Encoder("albert.embeddings.", 6, 2),
-               "albert.embeddings.word_embeddings.weight + learned albert.embeddings.position_embeddings.weight[fixed] + "
-               "types albert.embeddings.token_type_embeddings.weight, type first -> norm "
-               "albert.embeddings.LayerNorm.weight, albert.embeddings.LayerNorm.bias eps 1e-12; pad 0; trained 6"},
-        Family{"BigBird", R"({"model_type":"big_bird","rescale_embeddings":true,"max_position_embeddings":6})",
-               Encoder("bert.embeddings.", 6, 2),
-               "bert.embeddings.word_embeddings.weight * sqrt_dim + learned "
-               "bert.embeddings.position_embeddings.weight[fixed] + types bert.embeddings.token_type_embeddings.weight, "
-               "type first -> norm bert.embeddings.LayerNorm.weight, bert.embeddings.LayerNorm.bias eps 1e-12; pad 0; "
-               "trained 6"},
+        Family{
+            "Albert", R"({"model_type":"albert","embedding_size":8,"hidden_size":16,"vocab_size":10})",
+            Encoder("albert.embeddings.", 6, 2),
+            "albert.embeddings.word_embeddings.weight + learned albert.embeddings.position_embeddings.weight[fixed] + "
+            "types albert.embeddings.token_type_embeddings.weight, type first -> norm "
+            "albert.embeddings.LayerNorm.weight, albert.embeddings.LayerNorm.bias eps 1e-12; pad 0; trained 6"},
+        Family{
+            "BigBird", R"({"model_type":"big_bird","rescale_embeddings":true,"max_position_embeddings":6})",
+            Encoder("bert.embeddings.", 6, 2),
+            "bert.embeddings.word_embeddings.weight * sqrt_dim + learned "
+            "bert.embeddings.position_embeddings.weight[fixed] + types bert.embeddings.token_type_embeddings.weight, "
+            "type first -> norm bert.embeddings.LayerNorm.weight, bert.embeddings.LayerNorm.bias eps 1e-12; pad 0; "
+            "trained 6"},
         Family{"Roberta",
                R"({"model_type":"roberta","vocab_size":10,"hidden_size":8,"max_position_embeddings":7,
                    "type_vocab_size":1,"layer_norm_eps":1e-05,"pad_token_id":1})",
@@ -136,21 +146,23 @@ INSTANTIATE_TEST_SUITE_P(
                "roberta.embeddings.position_embeddings.weight[padding] + types "
                "roberta.embeddings.token_type_embeddings.weight, type first -> norm "
                "roberta.embeddings.LayerNorm.weight, roberta.embeddings.LayerNorm.bias eps 1e-12; pad 1; trained 5"},
-        Family{"Longformer", R"({"model_type":"longformer","layer_norm_eps":1e-05})",
-               Encoder("longformer.embeddings.", 7, 1),
-               "longformer.embeddings.word_embeddings.weight + learned "
-               "longformer.embeddings.position_embeddings.weight[padding] + types "
-               "longformer.embeddings.token_type_embeddings.weight, position first -> norm "
-               "longformer.embeddings.LayerNorm.weight, longformer.embeddings.LayerNorm.bias eps 1e-05; pad 1; trained 5"},
+        Family{
+            "Longformer", R"({"model_type":"longformer","layer_norm_eps":1e-05})",
+            Encoder("longformer.embeddings.", 7, 1),
+            "longformer.embeddings.word_embeddings.weight + learned "
+            "longformer.embeddings.position_embeddings.weight[padding] + types "
+            "longformer.embeddings.token_type_embeddings.weight, position first -> norm "
+            "longformer.embeddings.LayerNorm.weight, longformer.embeddings.LayerNorm.bias eps 1e-05; pad 1; trained 5"},
         Family{"MpnetWhosePaddingIsFixed", R"({"model_type":"mpnet","pad_token_id":3})", Encoder("embeddings.", 7, 0),
                "embeddings.word_embeddings.weight + learned embeddings.position_embeddings.weight[padding], position "
                "first -> norm embeddings.LayerNorm.weight, embeddings.LayerNorm.bias eps 1e-12; pad 1; trained 5"},
-        Family{"DistilBertWhoseEpsIsFixed",
-               R"({"model_type":"distilbert","dim":8,"vocab_size":10,"layer_norm_eps":0.5,"sinusoidal_pos_embds":true})",
-               Encoder("distilbert.embeddings.", 6, 0),
-               "distilbert.embeddings.word_embeddings.weight + learned "
-               "distilbert.embeddings.position_embeddings.weight[fixed] -> norm distilbert.embeddings.LayerNorm.weight, "
-               "distilbert.embeddings.LayerNorm.bias eps 1e-12; pad 0; trained 6"},
+        Family{
+            "DistilBertWhoseEpsIsFixed",
+            R"({"model_type":"distilbert","dim":8,"vocab_size":10,"layer_norm_eps":0.5,"sinusoidal_pos_embds":true})",
+            Encoder("distilbert.embeddings.", 6, 0),
+            "distilbert.embeddings.word_embeddings.weight + learned "
+            "distilbert.embeddings.position_embeddings.weight[fixed] -> norm distilbert.embeddings.LayerNorm.weight, "
+            "distilbert.embeddings.LayerNorm.bias eps 1e-12; pad 0; trained 6"},
         Family{"Deberta", R"({"model_type":"deberta","type_vocab_size":2})", Encoder("deberta.embeddings.", 6, 2),
                "deberta.embeddings.word_embeddings.weight + learned "
                "deberta.embeddings.position_embeddings.weight[fixed] + types "
@@ -191,9 +203,11 @@ INSTANTIATE_TEST_SUITE_P(
                {{"model.decoder.embed_tokens.weight", {10, 8}}, {"model.decoder.embed_positions.weight", {8, 8}}},
                "model.decoder.embed_tokens.weight + learned model.decoder.embed_positions.weight[mask+2]; pad 1; "
                "trained 6"},
-        Family{"BioGpt", R"({"model_type":"biogpt","vocab_size":10,"hidden_size":8,"max_position_embeddings":6})",
-               {{"biogpt.embed_tokens.weight", {10, 8}}, {"biogpt.embed_positions.weight", {8, 8}}},
-               "biogpt.embed_tokens.weight * sqrt_dim + learned biogpt.embed_positions.weight[mask+2]; pad 1; trained 6"}),
+        Family{
+            "BioGpt",
+            R"({"model_type":"biogpt","vocab_size":10,"hidden_size":8,"max_position_embeddings":6})",
+            {{"biogpt.embed_tokens.weight", {10, 8}}, {"biogpt.embed_positions.weight", {8, 8}}},
+            "biogpt.embed_tokens.weight * sqrt_dim + learned biogpt.embed_positions.weight[mask+2]; pad 1; trained 6"}),
     NameOf);
 
 // Both sides of a checkpoint of encoder and decoder, with `extra` rows besides six positions.
@@ -252,45 +266,64 @@ INSTANTIATE_TEST_SUITE_P(
                {{"model.encoder.embed_tokens.weight", {10, 8}}, {"model.decoder.embed_tokens.weight", {12, 8}}},
                "model.decoder.embed_tokens.weight + sinusoidal half base 10000 6[fixed]; pad 9; trained 6",
                Side::kDecoder},
-        Family{"Pegasus", R"({"model_type":"pegasus","max_position_embeddings":6,"scale_embedding":true})",
+        Family{"Pegasus",
+               R"({"model_type":"pegasus","max_position_embeddings":6,"scale_embedding":true})",
                {{"model.shared.weight", {10, 8}}},
                "model.shared.weight * sqrt_dim + sinusoidal half base 10000 6[fixed]; pad 0; trained 6"},
-        Family{"PegasusXWithoutARowForPadding", R"({"model_type":"pegasus_x","pad_token_id":0})",
+        Family{"PegasusXWithoutARowForPadding",
+               R"({"model_type":"pegasus_x","pad_token_id":0})",
                {{"model.shared.weight", {10, 8}}},
                "model.shared.weight * sqrt_dim + sinusoidal tensor2tensor base 10000 16384 to 1048576[fixed]; trained "
                "16384"},
-        Family{"M2M100", R"({"model_type":"m2m_100","max_position_embeddings":6})",
-               {{"model.shared.weight", {10, 8}}, {"model.encoder.embed_tokens.weight", {10, 8}, "model.shared.weight"}},
-               "model.shared.weight * sqrt_dim + sinusoidal tensor2tensor base 10000 6 to 1048576[padding]; pad 1; "
-               "trained 6"},
-        Family{"Xglm", R"({"model_type":"xglm","max_position_embeddings":6})", {{"model.embed_tokens.weight", {10, 8}}},
-               "model.embed_tokens.weight * sqrt_dim + sinusoidal tensor2tensor base 10000 6 to 1048576[fixed+2]; pad 1; "
-               "trained 6"}),
+        Family{
+            "M2M100",
+            R"({"model_type":"m2m_100","max_position_embeddings":6})",
+            {{"model.shared.weight", {10, 8}}, {"model.encoder.embed_tokens.weight", {10, 8}, "model.shared.weight"}},
+            "model.shared.weight * sqrt_dim + sinusoidal tensor2tensor base 10000 8 to 1048576[padding]; pad 1; "
+            "trained 6"},
+        Family{
+            "Xglm",
+            R"({"model_type":"xglm","max_position_embeddings":6})",
+            {{"model.embed_tokens.weight", {10, 8}}},
+            "model.embed_tokens.weight * sqrt_dim + sinusoidal tensor2tensor base 10000 8 to 1048576[fixed+2]; pad 1; "
+            "trained 6"}),
     NameOf);
 
 INSTANTIATE_TEST_SUITE_P(
     WithoutPosition, FamilyTest,
     ::testing::Values(
-        Family{"T5", R"({"model_type":"t5","vocab_size":10,"d_model":8,"tie_word_embeddings":true})",
-               {{"shared.weight", {10, 8}}}, "shared.weight + none"},
-        Family{"Mt5Decoder", R"({"model_type":"mt5"})",
+        Family{"T5",
+               R"({"model_type":"t5","vocab_size":10,"d_model":8,"tie_word_embeddings":true})",
+               {{"shared.weight", {10, 8}}},
+               "shared.weight + none"},
+        Family{"Mt5Decoder",
+               R"({"model_type":"mt5"})",
                {{"decoder.embed_tokens.weight", {10, 8}}, {"lm_head.weight", {10, 8}}},
-               "decoder.embed_tokens.weight + none", Side::kDecoder},
-        Family{"Umt5", R"({"model_type":"umt5"})", {{"encoder.embed_tokens.weight", {10, 8}}},
+               "decoder.embed_tokens.weight + none",
+               Side::kDecoder},
+        Family{"Umt5",
+               R"({"model_type":"umt5"})",
+               {{"encoder.embed_tokens.weight", {10, 8}}},
                "encoder.embed_tokens.weight + none"},
-        Family{"Bloom", R"({"model_type":"bloom","vocab_size":10,"n_embed":8,"hidden_size":64,"layer_norm_epsilon":0.5})",
+        Family{"Bloom",
+               R"({"model_type":"bloom","vocab_size":10,"n_embed":8,"hidden_size":64,"layer_norm_epsilon":0.5})",
                {{"word_embeddings.weight", {10, 8}},
                 {"word_embeddings_layernorm.weight", {8}},
                 {"word_embeddings_layernorm.bias", {8}}},
                "word_embeddings.weight + none -> norm word_embeddings_layernorm.weight, word_embeddings_layernorm.bias "
                "eps 0.5"},
-        Family{"Mpt", R"({"model_type":"mpt","vocab_size":10,"d_model":8,"max_seq_len":6})",
-               {{"transformer.wte.weight", {10, 8}}}, "transformer.wte.weight + none; trained 6"},
-        Family{"MptWithATable", R"({"model_type":"mpt","max_seq_len":6,"attn_config":{"alibi":false}})",
+        Family{"Mpt",
+               R"({"model_type":"mpt","vocab_size":10,"d_model":8,"max_seq_len":6})",
+               {{"transformer.wte.weight", {10, 8}}},
+               "transformer.wte.weight + none; trained 6"},
+        Family{"MptWithATable",
+               R"({"model_type":"mpt","max_seq_len":6,"attn_config":{"alibi":false}})",
                {{"transformer.wte.weight", {10, 8}}, {"transformer.wpe.weight", {6, 8}}},
                "transformer.wte.weight + learned transformer.wpe.weight[sequential]; trained 6"},
-        Family{"FalconWithAlibi", R"({"model_type":"falcon","alibi":true})",
-               {{"transformer.word_embeddings.weight", {10, 8}}}, "transformer.word_embeddings.weight + none"}),
+        Family{"FalconWithAlibi",
+               R"({"model_type":"falcon","alibi":true})",
+               {{"transformer.word_embeddings.weight", {10, 8}}},
+               "transformer.word_embeddings.weight + none"}),
     NameOf);
 
 // A checkpoint of which only the token table matters.
@@ -354,7 +387,8 @@ INSTANTIATE_TEST_SUITE_P(
         Family{"Falcon", R"({"model_type":"falcon","hidden_size":64,"num_attention_heads":4,"alibi":false})",
                Tokens("transformer.word_embeddings.weight"),
                "transformer.word_embeddings.weight + rotary 16/16 theta 10000 half; trained 2048"},
-        Family{"Cohere", R"({"model_type":"cohere","num_attention_heads":4,"rope_theta":8000000.0})",
+        Family{"Cohere",
+               R"({"model_type":"cohere","num_attention_heads":4,"rope_theta":8000000.0})",
                {{"model.embed_tokens.weight", {10, 64}}},
                "model.embed_tokens.weight + rotary 16/16 theta 8e+06 interleaved; pad 0; trained 8192"},
         Family{"Glm", R"({"model_type":"glm","head_dim":16,"pad_token_id":9})", Tokens("model.embed_tokens.weight"),
@@ -371,10 +405,12 @@ INSTANTIATE_TEST_SUITE_P(
                "model.embed_tokens.weight + rotary 4/16 theta 10000 half; trained 4096"},
         Family{"Nemotron", R"({"model_type":"nemotron","num_attention_heads":4})", Tokens("model.embed_tokens.weight"),
                "model.embed_tokens.weight + rotary 8/16 theta 10000 half; trained 4096"},
-        Family{"Qwen", R"({"model_type":"qwen","kv_channels":16,"rotary_pct":1.0,"rotary_emb_base":10000,"seq_length":8192})",
+        Family{"Qwen",
+               R"({"model_type":"qwen","kv_channels":16,"rotary_pct":1.0,"rotary_emb_base":10000,"seq_length":8192})",
                Tokens("transformer.wte.weight"),
                "transformer.wte.weight + rotary 16/16 theta 10000 half; trained 8192"},
-        Family{"ChatGlm", R"({"model_type":"chatglm","padded_vocab_size":10,"kv_channels":16,"seq_length":8192})",
+        Family{"ChatGlm",
+               R"({"model_type":"chatglm","padded_vocab_size":10,"kv_channels":16,"seq_length":8192})",
                {{"transformer.embedding.word_embeddings.weight", {10, 64}}},
                "transformer.embedding.word_embeddings.weight + rotary 8/16 theta 10000 interleaved; trained 8192"}),
     NameOf);
@@ -382,10 +418,13 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Gemma, FamilyTest,
     ::testing::Values(
-        Family{"Gemma", R"({"model_type":"gemma","vocab_size":10,"hidden_size":64,"head_dim":256})",
+        Family{"Gemma",
+               R"({"model_type":"gemma","vocab_size":10,"hidden_size":64,"head_dim":256})",
                {{"model.embed_tokens.weight", {10, 64}}},
                "model.embed_tokens.weight * sqrt_dim as weight + rotary 256/256 theta 10000 half; pad 0; trained 8192"},
-        Family{"Gemma2WithTheTableUnderTheHeadsName", R"({"model_type":"gemma2"})", {{"lm_head.weight", {10, 64}}},
+        Family{"Gemma2WithTheTableUnderTheHeadsName",
+               R"({"model_type":"gemma2"})",
+               {{"lm_head.weight", {10, 64}}},
                "lm_head.weight * sqrt_dim as weight + rotary 256/256 theta 10000 half; pad 0; trained 8192"},
         Family{"Gemma3Text",
                R"({"model_type":"gemma3_text","head_dim":16,"rope_theta":1000000,"rope_local_base_freq":10000,

@@ -41,9 +41,11 @@ std::string ScalingText(const config::RotaryScalingConfig& scaling) {
   return absl::StrCat(text, " )");
 }
 
-std::string SettingsText(const config::RotarySettings& rotary) {
-  std::string text = absl::StrCat(rotary.rotary_dim.value_or(0), "/", rotary.head_dim.value_or(0), " theta ",
-                                  rotary.theta.value_or(0), rotary.interleaved.value_or(false) ? " interleaved" : " half");
+template <typename Layers>
+std::string SettingsText(const Layers& rotary) {
+  std::string text =
+      absl::StrCat(rotary.rotary_dim.value_or(0), "/", rotary.head_dim.value_or(0), " theta ", rotary.theta.value_or(0),
+                   rotary.interleaved.value_or(false) ? " interleaved" : " half");
   if (rotary.scaling.has_value()) absl::StrAppend(&text, ScalingText(*rotary.scaling));
   return text;
 }
@@ -94,7 +96,7 @@ std::string TokenText(const config::ModelConfig& model) {
 }  // namespace
 
 std::string Summary(const config::RotaryPositions& rotary) {
-  std::string text = "rotary " + SettingsText(rotary.all);
+  std::string text = "rotary " + SettingsText(rotary);
   for (const auto& [name, layers] : rotary.layer_types) absl::StrAppend(&text, ", ", name, " ", SettingsText(layers));
   return text;
 }
