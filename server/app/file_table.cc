@@ -28,10 +28,9 @@ std::optional<formats::RawLayout> ToLayout(const std::optional<config::RawLayout
 }
 
 // The warning, empty where there is nothing to say.
-absl::StatusOr<std::string> CheckNan(const config::TableFile& file, const core::Table& table) {
+absl::StatusOr<std::string> CheckNan(const config::TableFile& file, const core::NanScan& scan) {
   const config::NanPolicy policy = file.nan.value_or(config::NanPolicy::kWarn);
   if (policy == config::NanPolicy::kAllow) return "";
-  const core::NanScan scan = core::ScanNan(table);
   if (scan.count == 0) return "";
   std::string message = absl::StrCat(file.path, ": the table holds ", scan.count, " NaN", scan.count == 1 ? "" : "s",
                                      ", the first one in row ", scan.row, ", column ", scan.column);
@@ -50,7 +49,7 @@ absl::StatusOr<FileTable> LoadFileTable(const config::TableFile& file, TableBudg
        .mmap = file.mmap.value_or(false),
        .layout = ToLayout(file.raw)});
   if (!loaded.ok()) return loaded.status();
-  auto warning = CheckNan(file, loaded->table);
+  auto warning = CheckNan(file, loaded->nans);
   if (!warning.ok()) return warning.status();
   if (!warning->empty()) loaded->warnings.push_back(*std::move(warning));
   return FileTable{.table = {.table = std::move(loaded->table),

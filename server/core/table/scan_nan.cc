@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <span>
 
 namespace embd::core {
 namespace {
@@ -33,38 +32,42 @@ using BFloat16 = Format<std::int16_t, 0x7F80>;
 using Float32 = Format<std::int32_t, 0x7F800000>;
 using Float64 = Format<std::int64_t, 0x7FF0000000000000>;
 
-template <typename Elements>
-NanScan Scan(const Table& table, std::size_t element_size) {
-  constexpr std::size_t kPiece = 16'384;  // elements
-  const auto total = static_cast<std::size_t>(table.element_count());
-  const std::byte* const data = table.bytes().data();
-  NanScan scan;
-  for (std::size_t first = 0; first < total; first += kPiece) {
-    const std::size_t count = std::min(kPiece, total - first);
-    const std::byte* const piece = data + first * element_size;
-    const std::int64_t found = Elements::Count(piece, count);
-    if (found > 0 && scan.count == 0) {
-      std::size_t index = 0;
-      while (index + 1 < count && !Elements::IsNan(piece + index * element_size)) ++index;
-      scan.row = static_cast<std::int64_t>(first + index) / table.dim();
-      scan.column = static_cast<std::int64_t>(first + index) % table.dim();
-    }
-    scan.count += found;
-  }
-  return scan;
-}
-
 }  // namespace
 
-NanScan ScanNan(const Table& table) {
-  const std::size_t size = ElementSize(table.element_type());
-  switch (table.element_type()) {
-    case ElementType::kFloat16: return Scan<Float16>(table, size);
-    case ElementType::kBFloat16: return Scan<BFloat16>(table, size);
-    case ElementType::kFloat32: return Scan<Float32>(table, size);
-    case ElementType::kFloat64: return Scan<Float64>(table, size);
+template <typename Elements>
+void NanCounter::Count(std::span<const std::byte> piece) {
+  constexpr std::size_t kAtOnce = 16'384;  // elements
+  const std::size_t size = ElementSize(type_);
+  const std::size_t total = piece.size() / size;
+  for (std::size_t first = 0; first < total; first += kAtOnce) {
+    const std::size_t count = std::min(kAtOnce, total - first);
+    const std::byte* const elements = piece.data() + first * size;
+    const std::int64_t found = Elements::Count(elements, count);
+    if (found > 0 && scan_.count == 0) {
+      std::size_t index = 0;
+      while (index + 1 < count && !Elements::IsNan(elements + index * size)) ++index;
+      const std::int64_t place = elements_before_ + static_cast<std::int64_t>(first + index);
+      scan_.row = place / dim_;
+      scan_.column = place % dim_;
+    }
+    scan_.count += found;
   }
-  return {};
+  elements_before_ += static_cast<std::int64_t>(total);
+}
+
+void NanCounter::Add(std::span<const std::byte> piece) {
+  switch (type_) {
+    case ElementType::kFloat16: return Count<Float16>(piece);
+    case ElementType::kBFloat16: return Count<BFloat16>(piece);
+    case ElementType::kFloat32: return Count<Float32>(piece);
+    case ElementType::kFloat64: return Count<Float64>(piece);
+  }
+}
+
+NanScan ScanNan(const Table& table) {
+  NanCounter counter(table.element_type(), table.dim());
+  counter.Add(table.bytes());
+  return counter.result();
 }
 
 }  // namespace embd::core

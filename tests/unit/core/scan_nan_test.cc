@@ -1,6 +1,7 @@
 #include "server/core/table/scan_nan.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -60,6 +61,20 @@ TEST(ScanNan, KnowsTheNansOfFloat64) {
   ExpectScanned<std::uint64_t>({ElementType::kFloat64,
                                 {0x7FF0000000000001, 0x7FF8000000000000, 0xFFF0000000000001, 0xFFFFFFFFFFFFFFFF},
                                 {0x7FF0000000000000, 0xFFF0000000000000, 0x7FEFFFFFFFFFFFFF, 0x8000000000000000}});
+}
+
+TEST(NanCounter, NumbersPiecesAsOneTable) {
+  const std::vector<std::uint16_t> zeros(7, 0);
+  const std::vector<std::uint16_t> nans = {0, 0x7FC0, 0x7FC0};
+  NanCounter counter(ElementType::kBFloat16, 4);
+
+  counter.Add(std::as_bytes(std::span(zeros)));
+  counter.Add({});
+  counter.Add(std::as_bytes(std::span(nans)));
+
+  EXPECT_EQ(counter.result().count, 2);
+  EXPECT_EQ(counter.result().row, 2);
+  EXPECT_EQ(counter.result().column, 0);
 }
 
 TEST(ScanNan, CountsATableOfNothingElse) {
