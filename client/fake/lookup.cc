@@ -46,7 +46,8 @@ TableDescription DescribeTable(TableKind kind, const std::vector<float>& table, 
 
 PositionEncoding EncodingOf(const FakeModel& model) {
   if (model.position_encoding != PositionEncoding::kUnspecified) return model.position_encoding;
-  return PositionRows(model) > 0 ? PositionEncoding::kLearned : PositionEncoding::kNone;
+  if (PositionRows(model) > 0) return PositionEncoding::kLearned;
+  return model.rotary.has_value() ? PositionEncoding::kRotary : PositionEncoding::kNone;
 }
 
 }  // namespace
@@ -83,7 +84,11 @@ ModelDescription Describe(const FakeModel& model) {
                              .position_encoding = encoding,
                              .vocab_size = VocabSize(model),
                              .embedding_dim = model.embedding_dim,
-                             .vocabulary_words = static_cast<std::int64_t>(model.vocabulary.size())};
+                             .vocabulary_words = static_cast<std::int64_t>(model.vocabulary.size()),
+                             .rotary = model.rotary};
+  for (const auto& [layer_type, parameters] : model.rotary_layer_types) {
+    result.rotary_layer_types.push_back({layer_type, parameters});
+  }
   result.tables.push_back(DescribeTable(TableKind::kToken, model.token, model.embedding_dim, true));
   if (PositionRows(model) > 0) {
     const bool trainable = encoding != PositionEncoding::kSinusoidal;

@@ -68,6 +68,9 @@ std::optional<DataType> DataTypeFromName(absl::string_view name) {
 }
 std::optional<Part> PartFromName(absl::string_view name) { return ValueOf<Part>(name, kParts); }
 std::optional<TableKind> TableKindFromName(absl::string_view name) { return ValueOf<TableKind>(name, kTableKinds); }
+std::optional<RotaryPairing> RotaryPairingFromName(absl::string_view name) {
+  return ValueOf<RotaryPairing>(name, kRotaryPairings);
+}
 
 std::int64_t DataTypeSize(DataType type) { return wire::DataTypeSize(static_cast<v1::DataType>(type)); }
 

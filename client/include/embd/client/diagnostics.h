@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "embd/client/enums.h"
+#include "embd/client/rotary.h"
 
 // What DiagnosticsService asks and answers. V = vocab_size, D = embedding_dim, L = max_context_length.
 namespace embd::client {
@@ -46,16 +47,6 @@ struct TableDescription {
   std::string source = {};
 };
 
-/// Parameters of a rotary encoding.
-struct RotaryParameters {
-  std::int64_t head_dim = 0;
-  /// How many leading components of a head are turned; unset: all.
-  std::optional<std::int64_t> rotary_dim = {};
-  /// The base of the wavelengths; unset: 10000.
-  std::optional<double> theta = {};
-  RotaryPairing pairing = RotaryPairing::kUnspecified;
-};
-
 /// Asks about one model.
 struct DescribeModelRequest {
   std::string model = {};
@@ -85,6 +76,8 @@ struct ModelDescription {
   std::optional<double> sinusoidal_base = {};
   /// Unset unless the encoding is rotary.
   std::optional<RotaryParameters> rotary = {};
+  /// Layers that have rotary parameters of their own.
+  std::vector<RotaryLayerType> rotary_layer_types = {};
 };
 
 /// Asks for the ids of words.

@@ -2,7 +2,9 @@
 #define EMBD_CLIENT_FAKE_TRANSPORT_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,9 @@ struct FakeModel {
   std::string version = "1";
   /// What ListModels and DescribeModel say. kUnspecified: kLearned with a position table, else kNone.
   PositionEncoding position_encoding = PositionEncoding::kUnspecified;
+  /// Its rotary encoding; unset: none. With one, position_encoding kUnspecified means kRotary.
+  std::optional<RotaryParameters> rotary = {};
+  std::map<std::string, RotaryParameters> rotary_layer_types = {};
 };
 
 /// A transport in memory, for tests of code that uses a Client:
@@ -33,9 +38,9 @@ struct FakeModel {
 ///     fake->AddModel({.name = "tiny", .embedding_dim = 2, .token = {0, 1, 2, 3}});
 ///     CodeUnderTest(embd::client::Client(fake));
 ///
-/// It looks rows up, adds positions and narrows to 16 bits as a server does, and refuses what a server refuses with the
-/// same code and reason; its messages are shorter. Of the limits it keeps those of batch, sequence and response.
-/// Timeouts mean nothing to it, but a requested stop cancels.
+/// It looks rows up, adds positions, turns vectors and narrows to 16 bits as a server does, and refuses what a server
+/// refuses with the same code and reason; its messages are shorter. Of the limits it keeps those of batch, sequence and
+/// response. Timeouts mean nothing to it, but a requested stop cancels.
 ///
 /// Thread safety: thread-safe.
 class FakeTransport : public Transport {
@@ -66,6 +71,10 @@ class FakeTransport : public Transport {
                                                 const CallOptions& options) override;
   void EmbedAsync(const EmbedRequest& request, Place place, const CallOptions& options, EmbedDone done) override;
   [[nodiscard]] absl::StatusOr<std::unique_ptr<StreamTransport>> OpenStream(const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<RotatedVectors> Rotate(const RotateRequest& request,
+                                                      const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<RotaryTable> GetRotaryTable(const RotaryTableRequest& request,
+                                                           const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<std::vector<ModelSummary>> ListModels(const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<ModelDescription> DescribeModel(const DescribeModelRequest& request,
                                                                const CallOptions& options) override;
