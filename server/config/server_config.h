@@ -133,9 +133,9 @@ struct TokenTypes {
 
 /// Layer normalisation of the sum: vectors of embedding_dim elements.
 struct LayerNorm {
-  TableFile weight;
-  std::optional<TableFile> bias;  ///< unset: zeros
-  double eps = 1e-5;
+  std::optional<TableFile> weight;  ///< unset (with a path only): weight and bias are those that are inferred
+  std::optional<TableFile> bias;    ///< unset beside a weight: zeros
+  std::optional<double> eps;        ///< unset: inferred with a path, else 1e-5
 
   friend bool operator==(const LayerNorm&, const LayerNorm&) = default;
 };

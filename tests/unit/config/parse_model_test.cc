@@ -107,7 +107,7 @@ TEST(Model, PathIsRelativeToTheFolderOfTheFile) {
 TEST(Model, NeedsATokenTableAndOnlyOne) {
   EXPECT_THAT(ParseModel("{ name: m }"), StatusIs(kInvalid, HasSubstr("models[0]: token or path is missing")));
   EXPECT_THAT(ParseModel("{ name: m, path: a, token: { file: b } }"),
-              StatusIs(kInvalid, HasSubstr("models[0].path: does not go with token")));
+              StatusIs(kInvalid, HasSubstr("models[0].path: does not go with token.file")));
   EXPECT_THAT(ParseModel("{ name: m, token: {} }"),
               StatusIs(kInvalid, HasSubstr("models[0].token: file or seeded is missing")));
   EXPECT_THAT(ParseModel("{ name: m, token: { vocabulary: v } }"), StatusIs(kInvalid, HasSubstr("is missing")));
