@@ -1,4 +1,4 @@
-"""The oracle of architectures_test.py against a second way to say the same, and against published numbers. No server."""
+"""The oracle of architectures_test.py, against a second way to say the same and published numbers. No server."""
 
 import json
 import math
@@ -11,20 +11,10 @@ import numpy as np
 
 from architectures.checkpoint import Tables
 from architectures.checkpoints import all_checkpoints
-from architectures.oracle import (
-    Bart,
-    Batch,
-    Esm,
-    GPT2,
-    M2M100,
-    Norm,
-    Opt,
-    Roberta,
-    Xglm,
-    marian_table,
-    tensor2tensor_table,
-)
+from architectures.expected import Batch, Norm
+from architectures.oracle import GPT2, M2M100, Bart, Esm, Opt, Roberta, Xglm
 from architectures.rotary_oracle import INTERLEAVED, Rotation
+from architectures.sinusoids import marian_table, tensor2tensor_table
 
 TOKEN = np.arange(80, dtype=np.float32).reshape(40, 2)
 POSITION = np.zeros((64, 2), np.float32)
@@ -157,7 +147,9 @@ class RotationTest(unittest.TestCase):
         self.assertAlmostEqual(rotation.frequencies(1)[1], 1.1386294, places=7)
 
     def test_yarn_with_two_magnitudes(self):
-        scaling = {"type": "yarn", "factor": 40, "original_max_position_embeddings": 4096, "mscale": 1, "mscale_all_dim": 0.707}
+        scaling = {
+            "type": "yarn", "factor": 40, "original_max_position_embeddings": 4096, "mscale": 1, "mscale_all_dim": 0.707
+        }
 
         factor = Rotation(64, 64, pairing=INTERLEAVED, scaling=scaling).frequencies(1)[1]
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from architectures.cases import Batches, Case
 from architectures.checkpoints import all_checkpoints
+from architectures.expected import Batch
 from architectures.fleet import Fleet, configuration
-from architectures.oracle import Batch
 from architectures.refusals import refusals
 from architectures.scores import Scores
 from support.arrays import round_to_bfloat16, to_array
@@ -232,7 +232,7 @@ class RotaryTest(ArchitectureTest):
         for name, told, exact in (("cos", reply.cos, cos), ("sin", reply.sin, sin)):
             # One rounding to float32; the angle's own rounding in double is far smaller.
             distance = np.abs(to_array(told) - exact).max()
-            self.assertLessEqual(distance, 2.0**-24 * max(factor, 1.0) + 1e-12, f"{name} of {layer_type or 'the model'}")
+            self.assertLessEqual(distance, 2.0**-24 * max(factor, 1.0) + 1e-12, f"{name}, layer type {layer_type!r}")
 
 
 class RefusalTest(unittest.TestCase):

@@ -4,7 +4,7 @@ import zlib
 
 import numpy as np
 
-from architectures.oracle import Batch, Expected
+from architectures.expected import Batch, Expected
 from support.arrays import to_tensor
 from support.calls import PART_COMPOSED, PART_POSITION, PART_TOKEN
 from support.stubs import tensor_pb2
@@ -72,10 +72,12 @@ class Batches:
         composed = self.composed()
         yield from composed
         yield Case("token part", composed[0].batch, PART_TOKEN)
-        if self.checkpoint.stage.table_rows is not None:
+        stage = self.checkpoint.stage
+        if stage.table_rows is not None:
             for case in composed:
-                if case.batch.embeds is None and case.batch.types is None and self.checkpoint.stage.mask_numbers(case.batch):
-                    yield Case(f"position part, {case.name}", case.batch, PART_POSITION)
+                batch = case.batch
+                if batch.embeds is None and batch.types is None and stage.mask_numbers(batch):
+                    yield Case(f"position part, {case.name}", batch, PART_POSITION)
 
     def composed(self):
         """Requests for the whole input stage."""

@@ -12,7 +12,9 @@ import numpy as np
 from architectures.rotary_oracle import Rotation
 from support.arrays import round_to_bfloat16
 
-_STORED = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "U16": "<u2", "U8": "u1", "F8_E4M3": "u1", "BOOL": "u1"}
+_STORED = {
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "U16": "<u2", "U8": "u1", "F8_E4M3": "u1", "BOOL": "u1"
+}
 _WORD = {"F32": "float32", "F16": "float16", "BF16": "bfloat16"}
 
 

@@ -1,8 +1,26 @@
 """All model folders that the tests serve, one generator a kind of family."""
 
-from architectures import decoders, encoder_decoders, encoders, rotary_folders
+from architectures import (
+    decoders,
+    encoder_decoders,
+    encoders,
+    interleaved_folders,
+    llama_folders,
+    masking_encoders,
+    partial_folders,
+    scaled_folders,
+)
 
-FAMILIES = (encoders, decoders, encoder_decoders, rotary_folders)
+FAMILIES = (
+    encoders,
+    masking_encoders,
+    decoders,
+    encoder_decoders,
+    llama_folders,
+    scaled_folders,
+    partial_folders,
+    interleaved_folders,
+)
 
 
 def all_checkpoints():

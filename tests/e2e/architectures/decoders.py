@@ -3,7 +3,9 @@
 import numpy as np
 
 from architectures.checkpoint import Checkpoint, Tables, Tensor, root
-from architectures.oracle import GPT2, Mpt, Norm, OpenAIGPT, Opt, Stage, Xglm, tensor2tensor_table
+from architectures.expected import Norm
+from architectures.oracle import GPT2, Mpt, OpenAIGPT, Opt, Stage, Xglm
+from architectures.sinusoids import tensor2tensor_table
 
 V, D, L = 37, 24, 16
 
@@ -52,7 +54,12 @@ def _gpt2s():
             for key in ("n_ctx", "n_embd", "n_head", "n_layer", "n_positions"):
                 del config[key]
             config.update(
-                hidden_size=D, max_position_embeddings=L, num_heads=3, num_layers=2, window_size=8, attention_types=[[["global", "local"], 1]]
+                hidden_size=D,
+                max_position_embeddings=L,
+                num_heads=3,
+                num_layers=2,
+                window_size=8,
+                attention_types=[[["global", "local"], 1]],
             )
         shards = None
         if name == "gpt2-sharded":
@@ -173,7 +180,9 @@ def _xglms():
 
 
 def _blooms():
-    for name, prefix, keys in (("bloom-560m", "", {"n_embed": D}), ("bloom-prefixed", "transformer.", {"hidden_size": D})):
+    for name, prefix, keys in (
+        ("bloom-560m", "", {"n_embed": D}), ("bloom-prefixed", "transformer.", {"hidden_size": D})
+    ):
         tables = Tables(name, "BF16")
         word, weight, bias = tables.normal(V, D), tables.normal(D, mean=1.0), tables.normal(D)
         config = {
@@ -210,7 +219,9 @@ def _mpts():
         word, position = tables.normal(V, D), tables.normal(L, D)
         config = {
             "architectures": ["MPTForCausalLM"],
-            "attn_config": {"alibi": alibi, "alibi_bias_max": 8, "attn_impl": "torch", "attn_type": "multihead_attention"},
+            "attn_config": {
+                "alibi": alibi, "alibi_bias_max": 8, "attn_impl": "torch", "attn_type": "multihead_attention"
+            },
             "d_model": D,
             "emb_pdrop": 0,
             "embedding_fraction": 1.0,

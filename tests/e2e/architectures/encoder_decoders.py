@@ -1,16 +1,9 @@
 """Folders of encoder-decoder families: BART's, Marian's, M2M100's and T5's relatives."""
 
 from architectures.checkpoint import Checkpoint, Tables, root
-from architectures.oracle import (
-    M2M100,
-    Bart,
-    Norm,
-    Positioned,
-    Sinusoidal,
-    Stage,
-    marian_table,
-    tensor2tensor_table,
-)
+from architectures.expected import Norm
+from architectures.oracle import M2M100, Bart, Positioned, Sinusoidal, Stage
+from architectures.sinusoids import marian_table, tensor2tensor_table
 
 V, D, L = 37, 24, 16
 
@@ -41,7 +34,18 @@ def _bart_config(model_type, dim=D, **more):
     }
 
 
-def _learned(name, config, stage_class, *, prefix="model.", side="encoder", more_rows=0, norm=True, scaled=False, **more):
+def _learned(
+    name,
+    config,
+    stage_class,
+    *,
+    prefix="model.",
+    side="encoder",
+    more_rows=0,
+    norm=True,
+    scaled=False,
+    **more,
+):
     """A folder with one shared token table, and positions and LayerNorm for each side."""
     tables = Tables(name, more.pop("dtype", "F32"))
     copies = more.pop("copies", ())
@@ -79,13 +83,20 @@ def _barts():
         yield _learned(name, config, Bart, side=side, more_rows=2, scaled=True)
     yield _learned("plbart-base", _bart_config("plbart"), Bart, more_rows=2, scaled=True)
     yield _learned(
-        "blenderbot-3b", _bart_config("blenderbot", pad_token_id=0, scale_embedding=True), Positioned, norm=False, scaled=True
+        "blenderbot-3b",
+        _bart_config("blenderbot", pad_token_id=0, scale_embedding=True),
+        Positioned,
+        norm=False,
+        scaled=True,
     )
     yield _learned(
         "blenderbot-decoder", _bart_config("blenderbot", pad_token_id=0), Positioned, norm=False, side="decoder"
     )
     yield _learned(
-        "blenderbot-small", _bart_config("blenderbot-small", pad_token_id=0, scale_embedding=True), Positioned, scaled=True
+        "blenderbot-small",
+        _bart_config("blenderbot-small", pad_token_id=0, scale_embedding=True),
+        Positioned,
+        scaled=True,
     )
 
 

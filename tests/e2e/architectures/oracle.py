@@ -1,13 +1,12 @@
 """What each published family computes before its first layer, in numpy, operation by operation.
 
-Written from the families' published layers, not from the server. Sums are float32 in the published order, so that a result
-without LayerNorm has one right answer; LayerNorm is evaluated in float64 on the float32 sum, as the exact result.
+Written from the families' published layers, not from the server. Sums are float32 in the published order, so that a
+result without LayerNorm has one right answer; LayerNorm is evaluated in float64 on that sum, as the exact result.
 """
-
-import dataclasses
 
 import numpy as np
 
+from architectures.expected import F32, Expected, exact, masked_to_zero, normalised
 from architectures.numbering import (
     counted_by_mask,
     counted_by_padding,
@@ -16,71 +15,9 @@ from architectures.numbering import (
     masked_before_zero,
 )
 
-F32 = np.float32
-LAYER_NORM_ULP = 4
-
-
-@dataclasses.dataclass
-class Batch:
-    """One request: (B, T) ids or (B, T, D) embeds, and what a caller may say besides. Offsets are past lengths, one a row."""
-
-    ids: np.ndarray = None
-    embeds: np.ndarray = None
-    offsets: np.ndarray = None
-    position_ids: np.ndarray = None
-    mask: np.ndarray = None
-    types: np.ndarray = None
-
-    @property
-    def shape(self):
-        return self.ids.shape if self.ids is not None else self.embeds.shape[:2]
-
-    @property
-    def past(self):
-        return np.zeros(self.shape[0], np.int64) if self.offsets is None else np.asarray(self.offsets, np.int64)
-
-
-@dataclasses.dataclass
-class Expected:
-    """Values, the size of one ulp for each, and how many ulp a right answer may be away."""
-
-    values: np.ndarray
-    ulp: np.ndarray
-    allowed: float
-
-
-def exact(values):
-    """The one right answer of float32 sums."""
-    return Expected(values, np.spacing(np.abs(values)), 0)
-
-
-@dataclasses.dataclass
-class Norm:
-    """Layer normalisation: biased variance, eps inside the root."""
-
-    weight: np.ndarray
-    bias: np.ndarray
-    eps: float
-
-    def __call__(self, x):
-        x = x.astype(np.float64)
-        centred = x - x.mean(axis=-1, keepdims=True)
-        variance = (centred * centred).mean(axis=-1, keepdims=True)
-        y = centred / np.sqrt(variance + self.eps) * self.weight.astype(np.float64)
-        return y if self.bias is None else y + self.bias.astype(np.float64)
-
-
-def normalised(x, norm):
-    """LayerNorm of a float32 sum; x itself where the model has none."""
-    if norm is None:
-        return exact(x)
-    y = norm(x)
-    largest = np.abs(y).max(axis=-1, keepdims=True).astype(F32)
-    return Expected(y, np.broadcast_to(np.spacing(largest), y.shape), LAYER_NORM_ULP)
-
 
 class Stage:
-    """A token table whose rows go into the first layer as they are: T5, and all families with rotary encoding or ALiBi."""
+    """A token table whose rows go into the first layer as they are: T5, ALiBi, rotary encoding."""
 
     encoding = "NONE"
     table_rows = None
@@ -177,7 +114,7 @@ class OpenAIGPT(GPT2):
 
 
 class Mpt(Positioned):
-    """MPT's own code with a learned table. What it makes of masked tokens is nobody else's rule, and nothing reads it."""
+    """MPT's own code with a learned table. What it makes of masked tokens is nobody else's rule, and is not read."""
 
     def rows(self, batch):
         return batch.position_ids if batch.position_ids is not None else less_the_masked(batch)
@@ -275,11 +212,6 @@ class Deberta(_Zeroing, Positioned):
         return masked_to_zero(normalised(hidden, self.norm), mask)
 
 
-def masked_to_zero(expected, mask):
-    """Masked cells become zero, unmasked ones keep their value."""
-    return dataclasses.replace(expected, values=np.where(mask[..., None] != 0, expected.values, 0))
-
-
 class Opt(Positioned):
     """OPT and BioGPT: positions count the mask, two rows on; masked tokens have row 1."""
 
@@ -324,25 +256,3 @@ class Xglm(Sinusoidal):
 
     def rows(self, batch):
         return Positioned.rows(self, batch) + 2
-
-
-def marian_table(rows, dim):
-    """Marian, Pegasus: sines of 10000^(-2i/D), then their cosines; an odd column is a sine."""
-    angles = np.array([[p / np.power(10000, 2 * (j // 2) / dim) for j in range(dim)] for p in range(rows)])
-    table = np.empty((rows, dim), F32)
-    sines = (dim + 1) // 2
-    table[:, :sines] = np.sin(angles[:, 0::2])
-    table[:, sines:] = np.cos(angles[:, 1::2])
-    return table
-
-
-def tensor2tensor_table(rows, dim, pad=None):
-    """M2M100, XGLM, Pegasus-X: sines of 10000^(-i/(half - 1)), then cosines; a last odd column and row `pad` are zero."""
-    half = dim // 2
-    angles = np.arange(rows)[:, None] * np.exp(np.arange(half) * -(np.log(10000.0) / (half - 1)))
-    table = np.zeros((rows, dim), F32)
-    table[:, :half] = np.sin(angles)
-    table[:, half : 2 * half] = np.cos(angles)
-    if pad is not None:
-        table[pad] = 0
-    return table

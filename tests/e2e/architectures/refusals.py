@@ -77,7 +77,11 @@ def _unknown(good):
         vocab_size_per_layer_input=37,
     )
     yield good.spoiled(
-        "unknown-rope-type", "llama-2-7b", "rope_scaling", "mystery", rope_scaling={"rope_type": "mystery", "factor": 2.0}
+        "unknown-rope-type",
+        "llama-2-7b",
+        "rope_scaling",
+        "mystery",
+        rope_scaling={"rope_type": "mystery", "factor": 2.0},
     )
 
 
@@ -94,7 +98,9 @@ def _weights(good):
         "token_type_embeddings.weight",
         without=("bert.embeddings.token_type_embeddings.weight",),
     )
-    yield good.spoiled("two-token-tables", "gpt2", '"transformer.wte.weight"', '"wte.weight"', tensors={"transformer.wte.weight": word})
+    yield good.spoiled(
+        "two-token-tables", "gpt2", '"transformer.wte.weight"', '"wte.weight"', tensors={"transformer.wte.weight": word}
+    )
     yield good.spoiled("larger-vocab-size", "gpt2", "vocab_size", "50257", "37", vocab_size=50257)
     yield good.spoiled("other-width", "gpt2", "n_embd", "768", "24", n_embd=768)
     yield good.spoiled("other-length", "bart-base", "max_position_embeddings", "1024", max_position_embeddings=1024)
@@ -115,7 +121,9 @@ def _files(good):
     yield Refusal("pickled-weights", ("pytorch_model.bin", "safetensors"), config, files={"pytorch_model.bin": "PK"})
     yield Refusal("no-weights", ("safetensors",), config)
     yield Refusal("no-config", ("config.json",), None, good.tensors("gpt2"))
-    yield Refusal("broken-config", ("config.json",), None, good.tensors("gpt2"), {"config.json": '{"model_type": "gpt2",'})
+    yield Refusal(
+        "broken-config", ("config.json",), None, good.tensors("gpt2"), {"config.json": '{"model_type": "gpt2",'}
+    )
     outside = {"weight_map": {"wte.weight": "../model.safetensors", "wpe.weight": "../model.safetensors"}}
     yield Refusal(
         "shard-outside", ("../model.safetensors",), config, files={"model.safetensors.index.json": json.dumps(outside)}
