@@ -114,6 +114,60 @@ class ValueTest(unittest.TestCase):
         np.testing.assert_allclose(values, [0.88 / 0.75, 0, 0.88 / 0.75, 0.88 / 0.75], rtol=1e-6)
 
 
+class CompositionTest(unittest.TestCase):
+    """Each folder's stage against the few words that say what its family adds, on the tensors as they stand in the files."""
+
+    ADDED = {
+        "gpt2 gpt_bigcode gpt_neo openai-gpt mpt blenderbot distilbert blenderbot-small": "token p",
+        "bert electra albert big_bird": "token type p",
+        "roberta xlm-roberta camembert": "token type counted",
+        "longformer": "token counted type",
+        "mpnet esm": "token counted",
+        "deberta deberta-v2": "token p type",
+        "opt biogpt bart mbart plbart": "token p+2",
+    }
+    TABLES = {
+        "token": ("word_embeddings.weight", "wte.weight", "tokens_embed.weight", "shared.weight", "embed_tokens.weight"),
+        "type": ("token_type_embeddings.weight",),
+        "position": ("position_embeddings.weight", "wpe.weight", "positions_embed.weight", "embed_positions.weight"),
+    }
+
+    def test_stages_add_what_their_family_adds(self):
+        words = {family: each for families, each in self.ADDED.items() for family in families.split()}
+        checked = set()
+        for checkpoint in all_checkpoints():
+            if checkpoint.family in words and checkpoint.name != "gpt2-tied-head":
+                with self.subTest(folder=checkpoint.name):
+                    self.assert_sum(checkpoint, words[checkpoint.family].split())
+                    checked.add(checkpoint.family)
+        self.assertEqual(checked, set(words))
+
+    def table(self, checkpoint, kind):
+        side = checkpoint.side or "encoder"
+        for suffix in self.TABLES[kind]:
+            names = [name for name in checkpoint.tensors if name.endswith(suffix)]
+            if names:
+                return checkpoint.tensors[next((name for name in names if side in name), names[0])].values
+        return None
+
+    def assert_sum(self, checkpoint, added):
+        stage, ids = checkpoint.stage, [7, 9, 4, 30]
+        norm, stage.norm = stage.norm, None
+        dropout = getattr(stage, "token_dropout", False)
+        actual = stage.composed(Batch(np.array([ids]))).values[0]
+        for t, token in enumerate(ids):
+            total = self.table(checkpoint, "token")[token] * stage.scale
+            if dropout:
+                total = total * np.float32(0.88)
+            for each in added[1:]:
+                row = {"type": 0, "p": t, "p+2": t + 2, "counted": t + 1 + (getattr(stage, "pad", None) or 0)}[each]
+                table = self.table(checkpoint, "type" if each == "type" else "position")
+                if table is not None and (each == "type" or stage.table_rows is not None):
+                    total = total + table[row]
+            self.assertEqual(actual[t].tobytes(), total.tobytes(), f"column {t}")
+        stage.norm = norm
+
+
 class RotationTest(unittest.TestCase):
     def assert_frequencies(self, rotation, length, expected, tolerance=1e-7):
         actual, _ = rotation.frequencies(length)

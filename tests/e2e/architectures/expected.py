@@ -10,7 +10,7 @@ LAYER_NORM_ULP = 4
 
 @dataclasses.dataclass
 class Batch:
-    """One request: (B, T) ids or (B, T, D) embeds, and what a caller may say besides. Offsets are a past length a row."""
+    """One request: (B, T) ids or (B, T, D) embeds, and what else a caller may say. Offsets are a past length a row."""
 
     ids: np.ndarray = None
     embeds: np.ndarray = None

@@ -17,8 +17,8 @@ def configuration(parent, checkpoints):
 class Fleet:
     """A server of all the folders in `parent` that it accepts, for the length of a `with` block.
 
-    `refused` has what the server said of the others: a folder that it names when it refuses to start is left out, and one
-    run tells of all.
+    `refused` has what the server said of the others: a folder that it names when it refuses to start is left out, so
+    that one run tells of all.
     """
 
     def __init__(self, parent, checkpoints):
