@@ -21,6 +21,7 @@ from support.arrays import round_to_bfloat16, to_array
 from support.calls import DEADLINE_SECONDS, PART_POSITION, Client, refusal_of
 from support.server_process import binary, clean_environment
 from support.stubs import diagnostics_pb2, diagnostics_pb2_grpc, embedding_pb2, tensor_pb2
+from embd.v1 import rotary_pb2
 
 ROUNDED = {
     tensor_pb2.DATA_TYPE_FLOAT16: lambda values: values.astype(np.float32).astype(np.float16).astype(np.float32),
@@ -195,19 +196,25 @@ class RotaryTest(ArchitectureTest):
         self.for_each_folder(self.check_parameters)
 
     def check_parameters(self, checkpoint):
-        told, expected = self.describe(checkpoint), checkpoint.rotation
-        self.assertEqual(told.HasField("rotary"), expected is not None)
-        if expected is None:
-            return
-        rotary = told.rotary
-        self.assertEqual(rotary.head_dim, expected.head_dim)
-        self.assertEqual(rotary.rotary_dim or rotary.head_dim, expected.rotary_dim)
-        self.assertEqual(rotary.theta, expected.theta)
-        self.assertEqual(diagnostics_pb2.RotaryPairing.Name(rotary.pairing), expected.pairing)
-        self.assertEqual(rotary.scaling.type or "default", expected.scaling["type"])
+        told = self.describe(checkpoint)
+        self.assertEqual(told.HasField("rotary"), checkpoint.rotation is not None)
+        if checkpoint.rotation is not None:
+            self.assert_parameters(told.rotary, checkpoint.rotation)
+        layers = {each.layer_type: each.parameters for each in told.rotary_layer_types}
+        self.assertLessEqual(set(checkpoint.layer_rotations), set(layers))
+        for layer_type, rotation in checkpoint.layer_rotations.items():
+            self.assert_parameters(layers[layer_type], rotation)
+
+    def assert_parameters(self, told, expected):
+        self.assertEqual(told.head_dim, expected.head_dim)
+        self.assertEqual(told.rotary_dim, expected.rotary_dim)
+        self.assertEqual(told.theta, expected.theta)
+        self.assertEqual(rotary_pb2.RotaryPairing.Name(told.pairing), expected.pairing)
+        self.assertEqual(told.scaling.type or "default", expected.scaling["type"])
         for key, value in expected.scaling.items():
-            if key != "type":
-                field = getattr(rotary.scaling, key)
+            # The length that a longrope model is used with may be told as a factor; its table shows which.
+            if key != "type" and (expected.scaling["type"], key) != ("longrope", "max_position_embeddings"):
+                field = getattr(told.scaling, key)
                 self.assertEqual(list(field) if isinstance(value, list) else field, value, key)
 
     def test_tables(self):
@@ -222,7 +229,7 @@ class RotaryTest(ArchitectureTest):
 
     def assert_table(self, checkpoint, layer_type, rotation, first, length):
         reply = client.embedding.RotaryTable(
-            embedding_pb2.RotaryTableRequest(
+            rotary_pb2.RotaryTableRequest(
                 model=checkpoint.name, layer_type=layer_type, first_position=first, length=length
             ),
             timeout=DEADLINE_SECONDS,
