@@ -9,6 +9,8 @@ from architectures.expected import Norm
 from architectures.oracle import Bert, BertWithoutPositions, Longformer, MPNet, Positioned, Roberta
 
 V, D, L = 37, 24, 16
+# Word rows lie this much above 0 and type rows below it: what is added first then shows after LayerNorm, too.
+APART = 256.0
 
 
 def random_norm(tables, dim=D):
@@ -56,7 +58,8 @@ def _bert_like(
     old_names = more.pop("old_names", False)
     scale = more.pop("scale", 1.0)
     others = more.pop("others", {})
-    word, position, kind = tables.normal(V, dim), tables.normal(rows, dim), tables.normal(max(types, 1), dim)
+    word, position = tables.normal(V, dim, mean=APART if types else 0), tables.normal(rows, dim)
+    kind = tables.normal(max(types, 1), dim, mean=-APART * scale)
     weight, bias = random_norm(tables, dim)
     base = prefix + "embeddings."
     tensors = {

@@ -3,7 +3,7 @@
 import numpy as np
 
 from architectures.checkpoint import Checkpoint, Tables, Tensor
-from architectures.encoders import D, L, V, bert_config, random_norm
+from architectures.encoders import APART, D, L, V, bert_config, random_norm
 from architectures.expected import Norm
 from architectures.oracle import Deberta, Esm, Rotary
 from architectures.rotary_oracle import Rotation
@@ -92,9 +92,11 @@ def _debertas():
     ):
         tables = Tables(name)
         made = config(model_type, **keys)
-        word, position, kind = tables.normal(V, D), tables.normal(L, D), tables.normal(2, D)
+        types = made["type_vocab_size"]
+        word, position = tables.normal(V, D, mean=APART if types else 0), tables.normal(L, D)
+        kind = tables.normal(2, D, mean=-APART)
         weight, bias = random_norm(tables)
-        learned, types = made.get("position_biased_input", True), made["type_vocab_size"]
+        learned = made.get("position_biased_input", True)
         base = "deberta.embeddings."
         tensors = {
             base + "word_embeddings.weight": word,
