@@ -11,10 +11,10 @@ from support.stubs import tensor_pb2
 
 
 class Case:
-    """A request with its name."""
+    """A request with its name. `sent` are fields that say the same as the batch in another way."""
 
-    def __init__(self, name, batch, part=PART_COMPOSED):
-        self.name, self.batch, self.part = name, batch, part
+    def __init__(self, name, batch, part=PART_COMPOSED, **sent):
+        self.name, self.batch, self.part, self.sent = name, batch, part, sent
 
     def request(self, model, output_type=tensor_pb2.DATA_TYPE_FLOAT32):
         """Fields of an EmbedRequest."""
@@ -32,7 +32,7 @@ class Case:
         ):
             if values is not None:
                 fields[field] = np.asarray(values).ravel().tolist()
-        return fields
+        return {**fields, **self.sent}
 
     def expected(self, stage):
         if self.part == PART_TOKEN:
@@ -77,11 +77,12 @@ class Batches:
             for case in composed:
                 batch = case.batch
                 if batch.embeds is None and batch.types is None and stage.mask_numbers(batch):
-                    yield Case(f"position part, {case.name}", batch, PART_POSITION)
+                    yield Case(f"position part, {case.name}", batch, PART_POSITION, **case.sent)
 
     def composed(self):
         """Requests for the whole input stage."""
         ids, offsets = self.ids(3, 6), np.array([0, 3, 1])
+        columns = self.random.integers(0, self.longest, 6)
         made = [
             Case("plain", Batch(ids)),
             Case("one cell", Batch(self.ids(1, 1))),
@@ -91,6 +92,12 @@ class Batches:
             Case("padding ids", Batch(self.padded(3, 6))),
             Case("padding ids and offsets", Batch(self.padded(3, 6), offsets=offsets)),
             Case("offsets", Batch(ids, offsets=offsets)),
+            Case("one offset", Batch(ids, offsets=np.full(3, 2)), position_offsets=[2]),
+            Case(
+                "position_ids of columns",
+                Batch(ids, position_ids=np.broadcast_to(columns, (3, 6))),
+                position_ids=columns.tolist(),
+            ),
             Case("position_ids", Batch(ids, position_ids=self.random.integers(0, self.longest, (3, 6)))),
             Case("inputs_embeds", Batch(embeds=self.random.standard_normal((2, 5, self.checkpoint.dim)))),
         ]

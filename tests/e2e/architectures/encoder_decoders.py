@@ -100,8 +100,8 @@ def _barts():
     )
 
 
-def _sinusoidal(name, config, table, stage_class=Sinusoidal, *, dim=D, scaled=True, tensors=None, context=L, side=None):
-    tables = Tables(name)
+def _sinusoidal(name, config, table, stage_class=Sinusoidal, *, dim=D, scaled=True, tensors=None, side=None, dtype="F32"):
+    tables = Tables(name, dtype)
     word, other = tables.normal(V, dim), tables.normal(V, dim)
     if tensors is None:
         tensors = {"model.shared.weight": word}
@@ -111,7 +111,7 @@ def _sinusoidal(name, config, table, stage_class=Sinusoidal, *, dim=D, scaled=Tr
     stage = stage_class(
         word.values, table, scale=root(dim) if scaled else 1.0, pad=config.get("pad_token_id", 1)
     )
-    return Checkpoint(name, config["model_type"], config, tensors, stage, context=context, side=side)
+    return Checkpoint(name, config["model_type"], config, tensors, stage, context=L, side=side)
 
 
 def _marians():
@@ -147,6 +147,7 @@ def _marians():
         "pegasus-xsum",
         _bart_config("pegasus", pad_token_id=0, eos_token_id=1, scale_embedding=True, static_position_embeddings=True),
         marian_table(L, D),
+        dtype="F16",
     )
     yield _sinusoidal(
         "pegasus-x-base",
@@ -162,6 +163,7 @@ def _m2m100s():
         _bart_config("m2m_100", scale_embedding=True),
         tensor2tensor_table(L + 2, D, pad=1),
         M2M100,
+        dtype="BF16",
     )
     yield _sinusoidal(
         "nllb-200-odd", _bart_config("m2m_100", d_model=25), tensor2tensor_table(L + 2, 25, pad=1), M2M100, dim=25

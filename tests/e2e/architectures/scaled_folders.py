@@ -88,9 +88,22 @@ def _gemma3s(scale):
         head=None,
         layer_rotations={"full_attention": plain, "sliding_attention": sliding},
     )
-    for name, token in (
-        ("gemma-3-4b", "language_model.model.embed_tokens.weight"),
-        ("gemma-3-4b-v4.52", "model.language_model.embed_tokens.weight"),
+    sparse = {
+        "hidden_size": D,
+        "intermediate_size": 3 * D,
+        "model_type": "gemma3_text",
+        "num_hidden_layers": 2,
+        "rope_scaling": {"factor": 8.0, "rope_type": "linear"},
+        "sliding_window": 32,
+    }
+    for name, token, rotations in (
+        ("gemma-3-4b", "language_model.model.embed_tokens.weight", (scaled, sliding)),
+        ("gemma-3-4b-v4.52", "model.language_model.embed_tokens.weight", (scaled, sliding)),
+        (
+            "gemma-3-4b-defaults",
+            "language_model.model.embed_tokens.weight",
+            (Rotation(256, 256, 1e6, scaling=linear), Rotation(256, 256)),
+        ),
     ):
         inner = rotary_config("gemma3_text", rope_scaling={"factor": 8.0, "rope_type": "linear"}, **text)
         config = {
@@ -101,7 +114,7 @@ def _gemma3s(scale):
             "initializer_range": 0.02,
             "mm_tokens_per_image": 4,
             "model_type": "gemma3",
-            "text_config": inner,
+            "text_config": sparse if name.endswith("defaults") else inner,
             "vision_config": {
                 "hidden_size": 32, "image_size": 16, "model_type": "siglip_vision_model", "patch_size": 4
             },
@@ -109,11 +122,11 @@ def _gemma3s(scale):
         yield rotary_folder(
             name,
             config,
-            scaled,
+            rotations[0],
             token=token,
             scale=scale,
             head=None,
-            layer_rotations={"full_attention": scaled, "sliding_attention": sliding},
+            layer_rotations=dict(zip(("full_attention", "sliding_attention"), rotations)),
         )
     yield rotary_folder(
         "gemma-3-v5",
