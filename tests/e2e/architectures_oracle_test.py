@@ -115,7 +115,7 @@ class ValueTest(unittest.TestCase):
 
 
 class CompositionTest(unittest.TestCase):
-    """Each folder's stage against the few words that say what its family adds, on the tensors as they stand in the files."""
+    """Each folder's stage against the few words that say what its family adds, on the tensors of its files."""
 
     ADDED = {
         "gpt2 gpt_bigcode gpt_neo openai-gpt mpt blenderbot distilbert blenderbot-small": "token p",
@@ -127,7 +127,13 @@ class CompositionTest(unittest.TestCase):
         "opt biogpt bart mbart plbart": "token p+2",
     }
     TABLES = {
-        "token": ("word_embeddings.weight", "wte.weight", "tokens_embed.weight", "shared.weight", "embed_tokens.weight"),
+        "token": (
+            "word_embeddings.weight",
+            "wte.weight",
+            "tokens_embed.weight",
+            "shared.weight",
+            "embed_tokens.weight",
+        ),
         "type": ("token_type_embeddings.weight",),
         "position": ("position_embeddings.weight", "wpe.weight", "positions_embed.weight", "embed_positions.weight"),
     }

@@ -100,7 +100,9 @@ def _barts():
     )
 
 
-def _sinusoidal(name, config, table, stage_class=Sinusoidal, *, dim=D, scaled=True, tensors=None, side=None, dtype="F32"):
+def _sinusoidal(
+    name, config, table, stage_class=Sinusoidal, *, dim=D, scaled=True, tensors=None, side=None, dtype="F32"
+):
     tables = Tables(name, dtype)
     word, other = tables.normal(V, dim), tables.normal(V, dim)
     if tensors is None:
