@@ -17,11 +17,14 @@ std::string InFolder(const std::string& folder, const std::string& path) {
   return (std::filesystem::path(folder) / path).string();
 }
 
-TableFile ReadTableFile(MapReader& table, const std::string& folder) {
+TableFile ReadTableFile(MapReader& table, const std::string& folder, absl::string_view needed) {
   TableFile file;
-  if (!table.Has("file")) table.Report("file or seeded is missing");
-  table.ReadString("file", file.path);
-  file.path = InFolder(folder, file.path);
+  if (table.Has("file")) {
+    table.ReadString("file", file.path);
+    file.path = InFolder(folder, file.path);
+  } else if (!needed.empty()) {
+    table.Report(absl::StrCat(needed, " is missing"));
+  }
   table.ReadString("tensor", file.tensor);
   if (table.Has("vocabulary")) {
     table.ReadString("vocabulary", file.vocabulary);

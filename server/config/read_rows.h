@@ -14,8 +14,9 @@ namespace embd::config {
 /// `path` as seen from `folder`: absolute paths, and all paths where `folder` is empty, stay as they are.
 [[nodiscard]] std::string InFolder(const std::string& folder, const std::string& path);
 
-/// Reads file, tensor and vocabulary (where the section has it); file must be given.
-[[nodiscard]] TableFile ReadTableFile(MapReader& table, const std::string& folder);
+/// Reads file, tensor and vocabulary (where the section has it). Without a file, reports that `needed` is missing; an
+/// empty `needed` says that the file may be inferred, and the path is then empty.
+[[nodiscard]] TableFile ReadTableFile(MapReader& table, const std::string& folder, absl::string_view needed);
 
 /// Reads mean, std and seed into `rows`, whose values are the defaults.
 void ReadSeededRows(MapReader& seeded, SeededRows& rows);

@@ -14,8 +14,8 @@
 // One embedding request -> one reply, in the steps that Embed and EmbedStream share.
 namespace embd::service {
 
-/// Finds the model and checks the request. Errors: those of ToEmbedInput, ModelRegistry::Find and EmbedPlan::Create.
-[[nodiscard]] absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, const v1::EmbedRequest& request);
+/// Finds the model and checks the request, of which the bytes of inputs_embeds are taken. Errors: those of ToEmbedInput, ModelRegistry::Find and EmbedPlan::Create.
+[[nodiscard]] absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, v1::EmbedRequest* request);
 
 /// Whether composing takes so long that it must not be done on gRPC's own threads.
 [[nodiscard]] bool IsLarge(const core::EmbedPlan& plan);

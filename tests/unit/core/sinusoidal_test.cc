@@ -26,7 +26,7 @@ std::vector<float> RowOf(const Table& table, std::int64_t row) {
 }
 
 TEST(SinusoidalTable, RowsOfWidthEight) {
-  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(4, 8, 10000));
+  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(4, 8));
 
   EXPECT_THAT(RowOf(table, 0), ::testing::ElementsAre(0, 1, 0, 1, 0, 1, 0, 1));
   EXPECT_THAT(RowOf(table, 1),
@@ -38,7 +38,7 @@ TEST(SinusoidalTable, RowsOfWidthEight) {
 }
 
 TEST(SinusoidalTable, OutputShape) {
-  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(64, 16, 10000));
+  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(64, 16));
 
   EXPECT_EQ(table.rows(), 64);
   EXPECT_EQ(table.dim(), 16);
@@ -46,7 +46,7 @@ TEST(SinusoidalTable, OutputShape) {
 }
 
 TEST(SinusoidalTable, SinCosFormula) {
-  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(16, 8, 10000));
+  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(16, 8));
 
   for (std::int64_t p = 0; p < 16; ++p) {
     const std::vector<float> row = RowOf(table, p);
@@ -59,8 +59,8 @@ TEST(SinusoidalTable, SinCosFormula) {
 }
 
 TEST(SinusoidalTable, DeterministicAcrossConstructions) {
-  ASSERT_OK_AND_ASSIGN(const Table first, SinusoidalTable(32, 16, 10000));
-  ASSERT_OK_AND_ASSIGN(const Table second, SinusoidalTable(32, 16, 10000));
+  ASSERT_OK_AND_ASSIGN(const Table first, SinusoidalTable(32, 16));
+  ASSERT_OK_AND_ASSIGN(const Table second, SinusoidalTable(32, 16));
 
   EXPECT_EQ(FloatsOf(first), FloatsOf(second));
 }
@@ -80,7 +80,7 @@ TEST(SinusoidalTable, EqualsTheGoldenRowsBitForBit) {
     for (double value = 0; fields >> value;) golden.push_back(static_cast<float>(value));
     SCOPED_TRACE(line.substr(0, 20));
 
-    ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(row + 1, dim, base));
+    ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(row + 1, dim, {.base = base}));
 
     EXPECT_EQ(RowOf(table, row), golden);
   }
@@ -89,7 +89,7 @@ TEST(SinusoidalTable, EqualsTheGoldenRowsBitForBit) {
 
 TEST(SinusoidalTable, RefusesInTheOrderOfTheArguments) {
   const auto refusal = [](std::int64_t rows, std::int64_t dim, double base) {
-    return std::string(SinusoidalTable(rows, dim, base).status().message());
+    return std::string(SinusoidalTable(rows, dim, {.base = base}).status().message());
   };
 
   EXPECT_EQ(refusal(0, 0, 0), "max_context_length must be >= 1, got 0");
@@ -104,14 +104,14 @@ TEST(SinusoidalTable, RefusesBasesThatGiveNoAngles) {
   const double infinity = std::numeric_limits<double>::infinity();
   for (const double base : {0.0, -1.0, infinity, -infinity, std::numeric_limits<double>::quiet_NaN(), 1e-320}) {
     SCOPED_TRACE(base);
-    EXPECT_THAT(SinusoidalTable(1000, 512, base), StatusIs(absl::StatusCode::kInvalidArgument, ::testing::_));
-    EXPECT_THAT(SinusoidalTable(1000, 512, base), ReasonIs("INVALID_TABLE"));
+    EXPECT_THAT(SinusoidalTable(1000, 512, {.base = base}), StatusIs(absl::StatusCode::kInvalidArgument, ::testing::_));
+    EXPECT_THAT(SinusoidalTable(1000, 512, {.base = base}), ReasonIs("INVALID_TABLE"));
   }
 }
 
 TEST(SinusoidalTable, RefusesWhatDoesNotFit) {
-  EXPECT_THAT(SinusoidalTable(1ll << 40, 1ll << 40, 10000), ReasonIs("INVALID_TABLE"));
-  EXPECT_THAT(SinusoidalTable(1ll << 40, 1ll << 18, 10000), ReasonIs("OUT_OF_MEMORY"));
+  EXPECT_THAT(SinusoidalTable(1ll << 40, 1ll << 40), ReasonIs("INVALID_TABLE"));
+  EXPECT_THAT(SinusoidalTable(1ll << 40, 1ll << 18), ReasonIs("OUT_OF_MEMORY"));
 }
 
 }  // namespace

@@ -1,0 +1,23 @@
+#ifndef EMBD_SERVER_FORMATS_HASHING_READ_H_
+#define EMBD_SERVER_FORMATS_HASHING_READ_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/formats/file_reader.h"
+
+namespace embd::formats {
+
+/// Fills `out` with the bytes from `offset` on, and returns their SHA-256 in hexadecimal. From a few MiB on a second
+/// thread hashes what has been read while this one reads on; the result is the same.
+///
+/// Errors: those of `FileReader::ReadAt`.
+[[nodiscard]] absl::StatusOr<std::string> ReadAndHash(const FileReader& file, std::uint64_t offset,
+                                                      std::span<std::byte> out);
+
+}  // namespace embd::formats
+
+#endif  // EMBD_SERVER_FORMATS_HASHING_READ_H_
