@@ -155,7 +155,7 @@ class ValueTest(ArchitectureTest):
             self.assertEqual(refusal.code, grpc.StatusCode.FAILED_PRECONDITION)
         if not checkpoint.types:
             refusal = self.refusal(checkpoint, Case("no types", Batch(ids, types=np.zeros((1, 3), np.int64))))
-            self.assertEqual(refusal.code, grpc.StatusCode.INVALID_ARGUMENT)
+            self.assertEqual(refusal.code, grpc.StatusCode.FAILED_PRECONDITION)
 
 
 def ragged_parts(values, lengths, layout, side):
