@@ -19,7 +19,7 @@ from architectures.refusals import refusals
 from architectures.scores import Scores
 from support.arrays import round_to_bfloat16, to_array
 from support.calls import DEADLINE_SECONDS, PART_POSITION, Client, refusal_of
-from support.server_process import binary, clean_environment
+from support.server_process import ServerProcess, binary, clean_environment
 from support.stubs import diagnostics_pb2, diagnostics_pb2_grpc, embedding_pb2, tensor_pb2
 from embd.v1 import rotary_pb2
 
@@ -32,7 +32,7 @@ RIGHT, LEFT = embedding_pb2.PADDING_SIDE_RIGHT, embedding_pb2.PADDING_SIDE_LEFT
 
 
 def setUpModule():
-    global checkpoints, client, diagnostics, refused, scores
+    global parent, checkpoints, client, diagnostics, refused, scores
     parent = pathlib.Path(unittest.enterModuleContext(tempfile.TemporaryDirectory(prefix="embd-architectures-")))
     checkpoints, scores = all_checkpoints(), Scores()
     for checkpoint in checkpoints:
@@ -71,6 +71,16 @@ class ServingTest(ArchitectureTest):
                     self.assertEqual(text, "")
                 elif text:
                     self.assertIn(checkpoint.may_be_refused, text)
+
+
+    def test_a_folder_can_be_named_on_the_command_line(self):
+        checkpoint = next(each for each in checkpoints if each.name == "gpt2")
+        ids = np.array([[3, 1, 4, 1, 5]])
+
+        with ServerProcess("--model", f"m={parent / checkpoint.name}") as server, Client(server.address) as direct:
+            actual = direct.embed("m", ids)
+
+        self.assertEqual(actual.tobytes(), checkpoint.stage.composed(Batch(ids)).values.tobytes())
 
 
 class ValueTest(ArchitectureTest):
