@@ -10,6 +10,7 @@
 #include "client/fake/embed_checks.h"
 #include "client/fake/lookup.h"
 #include "client/fake/narrow.h"
+#include "client/fake/rotate.h"
 #include "client/fake/stream.h"
 #include "embd/client/error.h"
 
@@ -26,7 +27,7 @@ class FakeTransport::State {
   ServerInfo server_info = {.version = "fake",
                             .build = "fake",
                             .api_revision = 1,
-                            .capabilities = {"embed_stream"},
+                            .capabilities = {"embed_stream", "rotate"},
                             .simd_target = "SCALAR",
                             .limits = {.max_request_bytes = std::int64_t{64} << 20,
                                        .max_response_bytes = std::int64_t{1} << 30,
@@ -55,6 +56,13 @@ class FakeTransport::State {
                              absl::StrCat("model \"", name, "\" has no version \"", version, "\""));
     }
     return &found->second;
+  }
+
+  // Null where no model is named.
+  absl::StatusOr<const FakeModel*> FindUnlessEmpty(const std::string& name, const std::string& version) const {
+    if (!name.empty()) return Find(name, version);
+    if (version.empty()) return static_cast<const FakeModel*>(nullptr);
+    return ErrorWithReason(absl::StatusCode::kInvalidArgument, "INVALID_OPTION", "model_version needs a model");
   }
 
   absl::StatusOr<Embedding> Answer(const std::string& method, const EmbedRequest& request, const CallOptions& options) {
@@ -140,6 +148,23 @@ absl::StatusOr<std::unique_ptr<StreamTransport>> FakeTransport::OpenStream(const
   }
   return std::make_unique<fake::Stream>(
       [state = state_](const EmbedRequest& request) { return state->Answer("Send", request, {}); }, options);
+}
+
+absl::StatusOr<RotatedVectors> FakeTransport::Rotate(const RotateRequest& request, const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("Rotate", options); !status.ok()) return status;
+  const auto model = state_->FindUnlessEmpty(request.model, request.model_version);
+  if (!model.ok()) return model.status();
+  return fake::Rotate(*model, request, state_->server_info.limits);
+}
+
+absl::StatusOr<RotaryTable> FakeTransport::GetRotaryTable(const RotaryTableRequest& request,
+                                                          const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("RotaryTable", options); !status.ok()) return status;
+  const auto model = state_->FindUnlessEmpty(request.model, request.model_version);
+  if (!model.ok()) return model.status();
+  return fake::MakeRotaryTable(*model, request, state_->server_info.limits);
 }
 
 absl::StatusOr<std::vector<ModelSummary>> FakeTransport::ListModels(const CallOptions& options) {

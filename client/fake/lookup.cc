@@ -28,7 +28,8 @@ TableDescription DescribeTable(TableKind kind, const std::vector<float>& table, 
 
 PositionEncoding EncodingOf(const FakeModel& model) {
   if (model.position_encoding != PositionEncoding::kUnspecified) return model.position_encoding;
-  return PositionRows(model) > 0 ? PositionEncoding::kLearned : PositionEncoding::kNone;
+  if (PositionRows(model) > 0) return PositionEncoding::kLearned;
+  return model.rotary.has_value() ? PositionEncoding::kRotary : PositionEncoding::kNone;
 }
 
 }  // namespace
@@ -52,11 +53,15 @@ ModelDescription Describe(const FakeModel& model) {
                              .vocab_size = VocabSize(model),
                              .embedding_dim = model.embedding_dim,
                              .vocabulary_words = static_cast<std::int64_t>(model.vocabulary.size()),
+                             .rotary = model.rotary,
                              .row_offset = model.row_offset,
                              .padding_idx = model.padding_idx,
                              .token_scale = double{model.token_scale},
                              .has_token_types = TypeRows(model) > 0,
                              .out_of_range = OutOfRangePolicy::kError};
+  for (const auto& [layer_type, parameters] : model.rotary_layer_types) {
+    result.rotary_layer_types.push_back({layer_type, parameters});
+  }
   result.tables.push_back(DescribeTable(TableKind::kToken, model.token, model.embedding_dim, true));
   if (PositionRows(model) > 0) {
     const bool trainable = encoding != PositionEncoding::kSinusoidal;

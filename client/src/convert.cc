@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "client/src/convert_rotary.h"
+
 namespace embd::client {
 namespace {
 
@@ -32,13 +34,6 @@ ModelSummary FromProto(const v1::ModelSummary& model) {
                          .byte_size = model.byte_size(),
                          .parameter_count = model.parameter_count()};
   if (model.has_max_context_length()) result.max_context_length = model.max_context_length();
-  return result;
-}
-
-RotaryParameters FromProto(const v1::RotaryParameters& rotary) {
-  RotaryParameters result = {.head_dim = rotary.head_dim(), .pairing = static_cast<RotaryPairing>(rotary.pairing())};
-  if (rotary.has_rotary_dim()) result.rotary_dim = rotary.rotary_dim();
-  if (rotary.has_theta()) result.theta = rotary.theta();
   return result;
 }
 
@@ -154,6 +149,9 @@ ModelDescription FromProto(const v1::DescribeModelResponse& response) {
   for (const v1::TableDescription& table : response.tables()) result.tables.push_back(FromProto(table));
   if (response.has_sinusoidal_base()) result.sinusoidal_base = response.sinusoidal_base();
   if (response.has_rotary()) result.rotary = FromProto(response.rotary());
+  for (const v1::RotaryLayerType& layer : response.rotary_layer_types()) {
+    result.rotary_layer_types.push_back({layer.layer_type(), FromProto(layer.parameters())});
+  }
   result.inferred_from = FromProto(response.inferred_from());
   result.architecture = response.architecture();
   if (response.has_trained_context_length()) result.trained_context_length = response.trained_context_length();

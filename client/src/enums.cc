@@ -101,6 +101,9 @@ std::optional<RaggedLayout> RaggedLayoutFromName(absl::string_view name) {
 std::optional<PaddingSide> PaddingSideFromName(absl::string_view name) {
   return ValueOf<PaddingSide>(name, kPaddingSides);
 }
+std::optional<RotaryPairing> RotaryPairingFromName(absl::string_view name) {
+  return ValueOf<RotaryPairing>(name, kRotaryPairings);
+}
 
 std::int64_t DataTypeSize(DataType type) { return wire::DataTypeSize(static_cast<v1::DataType>(type)); }
 

@@ -8,13 +8,13 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "server/app/file_table.h"
 #include "server/app/rotary_settings.h"
 #include "server/app/spell_out.h"
 #include "server/core/error.h"
 #include "server/core/position/sinusoidal.h"
 #include "server/core/table/seeded_table.h"
 #include "server/core/tensor/float_bits.h"
-#include "server/formats/load_table.h"
 #include "server/formats/load_vector.h"
 
 namespace embd::app {
@@ -123,14 +123,11 @@ class Builder {
   // Words of the file go to `vocabulary`, where that is wanted.
   absl::StatusOr<core::ModelTable> FromFile(const config::TableFile& file,
                                             std::optional<core::Vocabulary>* vocabulary) {
-    auto loaded = formats::LoadTable(
-        {.path = file.path, .tensor = file.tensor, .vocabulary = file.vocabulary, .reserve = [this](std::size_t bytes) {
-           return budget_->Add(static_cast<std::int64_t>(bytes));
-         }});
+    auto loaded = LoadFileTable(file, budget_);
     if (!loaded.ok()) return loaded.status();
     warnings_.insert(warnings_.end(), loaded->warnings.begin(), loaded->warnings.end());
     if (vocabulary != nullptr) *vocabulary = std::move(loaded->vocabulary);
-    return core::ModelTable::Of(std::move(loaded->table), file.path, /*trainable=*/true);
+    return std::move(loaded->table);
   }
 
   absl::Status AddPositions(core::ModelParts* parts) {

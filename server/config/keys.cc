@@ -24,8 +24,8 @@ constexpr std::array<Key, 1> kLogKeys = {"level"};
 constexpr std::array<Key, 12> kModelKeys = {"name",        "version",    "path",        "side",
                                             "token",       "token_type", "position",    "layer_norm",
                                             "padding_idx", "sum_order",  "zero_masked", "trained_context_length"};
-constexpr std::array<Key, 7> kTokenKeys = {"file",  "tensor",         "vocabulary",  "seeded",
-                                           "scale", "scale_rounding", "out_of_range"};
+constexpr std::array<Key, 12> kTokenKeys = {"file", "tensor", "vocabulary", "dtype", "shape",          "offset",
+                                            "mmap", "nan",    "seeded",     "scale", "scale_rounding", "out_of_range"};
 constexpr std::array<Key, 5> kSeededTokensKeys = {"vocab_size", "embedding_dim", "mean", "std", "seed"};
 constexpr std::array<Key, 1> kOutOfRangeKeys = {"unk"};
 constexpr std::array<Key, 5> kTokenTypeKeys = {"file", "tensor", "seeded", "shared", "only_when_sent"};
@@ -33,7 +33,7 @@ constexpr std::array<Key, 4> kSeededTokenTypesKeys = {"type_vocab_size", "mean",
 constexpr std::array<Key, 3> kLayerNormKeys = {"weight", "bias", "eps"};
 constexpr std::array<Key, 2> kLayerNormVectorKeys = {"file", "tensor"};
 constexpr std::array<Key, 6> kPositionKeys = {"none", "learned", "sinusoidal", "rotary", "numbering", "row_offset"};
-constexpr std::array<Key, 3> kLearnedKeys = {"file", "tensor", "seeded"};
+constexpr std::array<Key, 8> kLearnedKeys = {"file", "tensor", "dtype", "shape", "offset", "mmap", "nan", "seeded"};
 constexpr std::array<Key, 4> kSeededPositionsKeys = {"max_context_length", "mean", "std", "seed"};
 constexpr std::array<Key, 4> kSinusoidalKeys = {"max_context_length", "base", "layout", "grow_to"};
 constexpr std::array<Key, 6> kRotaryKeys = {"theta", "head_dim", "rotary_dim", "pairing", "scaling", "layer_types"};

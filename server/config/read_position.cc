@@ -33,7 +33,7 @@ void ReadContextLength(MapReader& table, const TokenFacts& token, std::int64_t& 
 LearnedPositions ReadLearned(MapReader& learned, const TokenFacts& token, const std::string& folder, bool has_path) {
   auto seeded = learned.ReadMap("seeded", Section::kSeededPositions);
   if (!seeded.has_value()) return {ReadTableFile(learned, folder, has_path ? "" : "file or seeded")};
-  for (const absl::string_view key : {"file", "tensor"}) {
+  for (const absl::string_view key : kTableFileKeys) {
     if (learned.Has(key)) learned.Report(key, "does not go with seeded");
   }
   SeededPositions positions{.rows = {.seed = token.seed}};

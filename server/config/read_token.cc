@@ -28,7 +28,7 @@ SeededTokens ReadSeededTokens(MapReader& seeded) {
 std::variant<TableFile, SeededTokens> ReadTokenRows(MapReader& token, const std::string& folder, bool has_path) {
   auto seeded = token.ReadMap("seeded", Section::kSeededTokens);
   if (!seeded.has_value()) return ReadTableFile(token, folder, has_path ? "" : "file or seeded");
-  for (const absl::string_view key : {"file", "tensor", "vocabulary"}) {
+  for (const absl::string_view key : kTableFileKeys) {
     if (token.Has(key)) token.Report(key, "does not go with seeded");
   }
   return ReadSeededTokens(*seeded);

@@ -12,12 +12,31 @@
 // or gRPC; `app` turns it into a running server.
 namespace embd::config {
 
+/// The types in which tables rest.
+enum class StoredType { kFloat32, kFloat16, kBFloat16, kFloat64 };
+
+/// What the rows of a file are, where somebody says it.
+struct RawLayout {
+  StoredType dtype = StoredType::kFloat32;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::uint64_t offset = 0;  ///< of the first row in the file, in bytes
+
+  friend bool operator==(const RawLayout&, const RawLayout&) = default;
+};
+
+/// What NaNs in a table do: nothing, a warning that counts them, or the end of loading.
+enum class NanPolicy { kAllow, kWarn, kReject };
+
 /// Rows from a file on disk.
 struct TableFile {
-  std::string path;    ///< .npy, .safetensors, or word2vec/GloVe text
+  std::string path;    ///< .npy, .safetensors, .gguf, .bin, or word2vec/GloVe text
   std::string tensor;  ///< name of the tensor, for formats that hold several; empty: the only one
   std::string
       vocabulary;  ///< one word a line, line i naming row i, or JSON; empty: none but what the file itself holds
+  std::optional<RawLayout> raw;  ///< what a .bin file holds; for others what they must hold
+  std::optional<bool> mmap;      ///< the rows stay in the file; unset: false
+  std::optional<NanPolicy> nan;  ///< unset: warn
 
   friend bool operator==(const TableFile&, const TableFile&) = default;
 };

@@ -75,7 +75,7 @@ absl::StatusOr<LoadedRows> LoadDecoded(const FileReader& file, const GgufTensor&
   if (auto status = Decode(file, tensor, elements); !status.ok()) return status;
   auto table = core::Table::Create(rows, columns, kType, *std::move(storage));
   if (!table.ok()) return table.status();
-  return LoadedRows{.table = *std::move(table), .checksum = ""};
+  return LoadedRows::Of(*std::move(table));
 }
 
 }  // namespace

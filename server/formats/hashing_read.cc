@@ -11,8 +11,7 @@
 namespace embd::formats {
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{2} << 20;  // small enough for the hash to find it in the cache
-constexpr std::size_t kWorthAThread = 2 * kPieceBytes;
+constexpr std::size_t kWorthAThread = 2 * kPassingBytes;
 
 /// Hashes the beginning of a block of memory as it grows, on a thread of its own where there is one to be had.
 class FollowingHash {
@@ -76,13 +75,15 @@ class FollowingHash {
 
 }  // namespace
 
-absl::StatusOr<std::string> ReadAndHash(const FileReader& file, std::uint64_t offset, std::span<std::byte> out) {
+absl::StatusOr<std::string> ReadAndHash(const FileReader& file, std::uint64_t offset, std::span<std::byte> out,
+                                        core::NanCounter& nans) {
   FollowingHash hash(out);
   for (std::size_t filled = 0; filled < out.size();) {
-    const std::size_t count = std::min(kPieceBytes, out.size() - filled);
-    if (auto status = file.ReadAt(offset + filled, out.subspan(filled, count)); !status.ok()) return status;
-    filled += count;
+    const auto piece = out.subspan(filled, std::min(kPassingBytes, out.size() - filled));
+    if (auto status = file.ReadAt(offset + filled, piece); !status.ok()) return status;
+    filled += piece.size();
     hash.Advance(filled);
+    nans.Add(piece);
   }
   return hash.Finish();
 }

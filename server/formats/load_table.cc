@@ -6,7 +6,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/core/error.h"
-#include "server/core/table/checksum.h"
 #include "server/formats/file_error.h"
 #include "server/formats/file_reader.h"
 #include "server/formats/gguf.h"
@@ -44,7 +43,7 @@ absl::StatusOr<FromFile> LoadText(const FileReader& file, const TableRequest& re
   if (request.mmap) return CannotMap("a text");
   auto vectors = LoadWordVectors(file, request.vocabulary.empty(), request.reserve);
   if (!vectors.ok()) return vectors.status();
-  return FromFile{.rows = {.table = std::move(vectors->table), .checksum = ""}, .words = std::move(vectors->words)};
+  return FromFile{.rows = LoadedRows::Of(std::move(vectors->table)), .words = std::move(vectors->words)};
 }
 
 absl::StatusOr<FromFile> LoadRawFile(const FileReader& file, const TableRequest& request, const StorageOptions& how) {
@@ -125,9 +124,9 @@ absl::StatusOr<LoadedTable> Load(const TableRequest& request) {
 
   LoadedTable result{.table = std::move(loaded->rows.table),
                      .checksum = std::move(loaded->rows.checksum),
+                     .nans = loaded->rows.nans,
                      .vocabulary = std::move(loaded->words),
                      .warnings = {}};
-  if (result.checksum.empty()) result.checksum = core::TableChecksum(result.table);
   if (vocabulary_file.has_value()) {
     auto vocabulary = LoadVocabulary(*vocabulary_file, request.vocabulary, result.table.rows());
     if (!vocabulary.ok()) return vocabulary.status();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "server/core/table/scan_nan.h"
 #include "server/core/table/table.h"
 #include "server/core/table/vocabulary.h"
 #include "server/formats/raw.h"
@@ -17,6 +18,7 @@ namespace embd::formats {
 struct LoadedTable {
   core::Table table;
   std::string checksum;                        ///< what core::TableChecksum says of the table
+  core::NanScan nans;                          ///< what core::ScanNan says of it
   std::optional<core::Vocabulary> vocabulary;  ///< has exactly table.rows() words where it is there
   std::vector<std::string> warnings;           ///< what a careful reader should know, e.g. words that stand twice
 };

@@ -78,7 +78,7 @@ absl::StatusOr<LoadedRows> LoadNpy(const FileReader& file, const StorageOptions&
   if (auto status = Decode(file, *layout, storage->bytes()); !status.ok()) return status;
   auto table = core::Table::Create(header.rows, header.columns, header.type, *std::move(storage));
   if (!table.ok()) return table.status();
-  return LoadedRows{.table = *std::move(table), .checksum = ""};
+  return LoadedRows::Of(*std::move(table));
 }
 
 }  // namespace embd::formats

@@ -1,5 +1,6 @@
 #include "server/formats/stored_rows.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -25,13 +26,26 @@ absl::StatusOr<LoadedRows> MapRows(const FileReader& file, const StoredRows& row
   auto table = core::Table::Create(rows.rows, rows.columns, rows.type, *std::move(region));
   if (!table.ok()) return table.status();
   table->Advise(core::MappedRegion::Access::kSequential);
-  std::string checksum = core::TableChecksum(*table);
+  core::Sha256 hash;
+  core::NanCounter nans(rows.type, rows.columns);
+  for (auto left = table->bytes(); !left.empty();) {
+    const auto piece = left.first(std::min(kPassingBytes, left.size()));
+    hash.Update(piece);
+    nans.Add(piece);
+    left = left.subspan(piece.size());
+  }
   if (table->damaged()) return InvalidFile("the file has become shorter while it was read");
   table->Advise(core::MappedRegion::Access::kRandom);
-  return LoadedRows{*std::move(table), std::move(checksum)};
+  return LoadedRows{*std::move(table), hash.Hex(), nans.result()};
 }
 
 }  // namespace
+
+LoadedRows LoadedRows::Of(core::Table table) {
+  std::string checksum = core::TableChecksum(table);
+  const core::NanScan nans = core::ScanNan(table);
+  return {std::move(table), std::move(checksum), nans};
+}
 
 absl::StatusOr<LoadedRows> LoadStoredRows(const FileReader& file, const StoredRows& rows, const StorageOptions& how) {
   const auto bytes = core::TableBytes(rows.rows, rows.columns, rows.type);
@@ -39,11 +53,12 @@ absl::StatusOr<LoadedRows> LoadStoredRows(const FileReader& file, const StoredRo
   if (how.mmap) return MapRows(file, rows, *bytes);
   auto storage = AllocateTableStorage(*bytes, how.reserve);
   if (!storage.ok()) return storage.status();
-  auto checksum = ReadAndHash(file, rows.offset, storage->bytes());
+  core::NanCounter nans(rows.type, rows.columns);
+  auto checksum = ReadAndHash(file, rows.offset, storage->bytes(), nans);
   if (!checksum.ok()) return checksum.status();
   auto table = core::Table::Create(rows.rows, rows.columns, rows.type, *std::move(storage));
   if (!table.ok()) return table.status();
-  return LoadedRows{*std::move(table), *std::move(checksum)};
+  return LoadedRows{*std::move(table), *std::move(checksum), nans.result()};
 }
 
 absl::Status CannotMap(absl::string_view what) {

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "server/core/table/scan_nan.h"
 #include "server/core/table/table.h"
 #include "server/core/tensor/element_type.h"
 #include "server/formats/file_reader.h"
@@ -14,10 +15,14 @@
 
 namespace embd::formats {
 
-/// A table and, where it was computed on the way, the checksum of its elements.
+/// A table and what was found out while its elements passed by.
 struct LoadedRows {
   core::Table table;
-  std::string checksum;  ///< what core::TableChecksum says of the table; empty: not computed yet
+  std::string checksum;  ///< what core::TableChecksum says of the table
+  core::NanScan nans;    ///< what core::ScanNan says of it
+
+  /// Of a table that is there already. Cost: two passes over it.
+  [[nodiscard]] static LoadedRows Of(core::Table table);
 };
 
 /// Rows that lie in a file just as tables have them: row after row, little-endian.
@@ -29,7 +34,7 @@ struct StoredRows {
 };
 
 /// Reads the rows, which must lie inside the file, into memory, and hashes them on a second thread meanwhile; or, with
-/// `how.mmap`, maps them.
+/// `how.mmap`, maps them and hashes them there.
 ///
 /// Cost: the slower one of reading and SHA-256. Memory: the table; nothing where it is mapped.
 /// Errors: those of `FileReader::ReadAt`, `AllocateTableStorage` and `FileReader::Map`, and

@@ -74,6 +74,7 @@ absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan
                  buffer->bytes().subspan(static_cast<std::size_t>(first) * plan.row_bytes(),
                                          static_cast<std::size_t>(rows) * plan.row_bytes()));
   }
+  if (absl::Status status = plan.model().CheckUndamaged(); !status.ok()) return status;
   return buffer;
 }
 

@@ -38,8 +38,8 @@ absl::Status Invalid(const ModelParts& parts, absl::string_view what) {
 
 absl::Status CheckSameWidth(const ModelParts& parts, absl::string_view other, std::int64_t dim) {
   if (dim == parts.token.table.dim()) return absl::OkStatus();
-  return Invalid(parts, absl::StrCat("token and ", other, " must share embedding_dim (", parts.token.table.dim(), " vs ",
-                                     dim, ")"));
+  return Invalid(parts, absl::StrCat("token and ", other, " must share embedding_dim (", parts.token.table.dim(),
+                                     " vs ", dim, ")"));
 }
 
 absl::Status CheckIsId(const ModelParts& parts, absl::string_view name, std::int64_t id) {
@@ -168,6 +168,19 @@ ModelTable ModelTable::Of(Table table, std::string source, bool trainable) {
 absl::StatusOr<std::shared_ptr<const Model>> Model::Create(ModelParts parts) {
   if (absl::Status status = Check(parts); !status.ok()) return status;
   return std::shared_ptr<const Model>(new Model(std::move(parts)));
+}
+
+absl::Status Model::CheckUndamaged() const {
+  const ModelTable* const position = this->position();
+  const ModelTable* const types =
+      parts_.token_types && parts_.token_types->table ? &*parts_.token_types->table : nullptr;
+  for (const ModelTable* const entry : {&parts_.token, position, types}) {
+    if (entry == nullptr || !entry->table.damaged()) continue;
+    return Error(absl::StatusCode::kFailedPrecondition, "TABLE_DAMAGED",
+                 absl::StrCat("model ", Quote(parts_.name), ": its table is mapped from ", Quote(entry->source),
+                              ", which has become shorter; restore the file and load the model again"));
+  }
+  return absl::OkStatus();
 }
 
 Model::Model(ModelParts parts) : parts_(std::move(parts)), checksum_(ModelChecksum(parts_)) {}

@@ -168,6 +168,13 @@ class Model {
   [[nodiscard]] const std::vector<InferredValue>& inferred_from() const { return parts_.inferred_from; }
   [[nodiscard]] const std::vector<std::string>& notes() const { return parts_.notes; }
 
+  /// Whether all tables are whole. Those of mapped files can lose rows, which then read as zeros: whoever has read rows
+  /// asks afterwards, and throws away what came of them. Cost: a system call for each mapped table.
+  ///
+  /// Errors:
+  ///   FAILED_PRECONDITION  [TABLE_DAMAGED] a mapped file has become shorter; names the model and the file.
+  [[nodiscard]] absl::Status CheckUndamaged() const;
+
   /// Counts ids outside [0, vocab_size()) that were not refused; returns how many there had been before.
   std::int64_t CountOutOfRangeIds(std::int64_t count) const { return out_of_range_ids_.fetch_add(count); }
   [[nodiscard]] std::int64_t out_of_range_ids() const { return out_of_range_ids_.load(); }

@@ -59,6 +59,7 @@ TEST_F(MappedTableTest, HoldsWhatTheReadOneHoldsAndReservesNothing) {
     EXPECT_EQ(ElementBits<std::uint8_t>(mapped.table), ElementBits<std::uint8_t>(read.table));
     EXPECT_EQ(mapped.checksum, read.checksum);
     EXPECT_EQ(mapped.checksum, core::TableChecksum(read.table));
+    EXPECT_EQ(mapped.nans.count, 0);
   }
 }
 
@@ -175,6 +176,23 @@ TEST_F(RawFileTest, LayoutIsAnExpectationWhereTheFileHasItsOwn) {
               AllOf(StatusIs(absl::StatusCode::kFailedPrecondition,
                              path + ": the file holds 2 x 1 float32, the configuration says 12 x 1 float16"),
                     ReasonIs("LAYOUT_MISMATCH")));
+}
+
+TEST_F(RawFileTest, NansAreFoundReadOrMapped) {
+  constexpr std::int64_t kRows = 40'000;
+  std::vector<std::uint16_t> values(kRows * 64, 0x3F80);
+  values[39'999 * 64 + 63] = 0x7FC0;
+  values[30'000 * 64 + 5] = 0xFFC1;
+  const std::string path = folder_.Write("t.bin", Raw(values));
+  for (const bool mmap : {false, true}) {
+    ASSERT_OK_AND_ASSIGN(
+        const LoadedTable loaded,
+        LoadTable({.path = path, .mmap = mmap, .layout = RawLayout{ElementType::kBFloat16, kRows, 64}}));
+
+    EXPECT_EQ(loaded.nans.count, 2);
+    EXPECT_EQ(loaded.nans.row, 30'000);
+    EXPECT_EQ(loaded.nans.column, 5);
+  }
 }
 
 // Large enough for the second thread, and not a multiple of what is read at once.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "embd/client/enums.h"
+#include "embd/client/rotary.h"
 
 // What DiagnosticsService asks and answers. V = vocab_size, D = embedding_dim, L = max_context_length.
 namespace embd::client {
@@ -44,16 +45,6 @@ struct TableDescription {
   std::string checksum = {};
   /// Where the rows come from: a file's path, or how they were computed.
   std::string source = {};
-};
-
-/// Parameters of a rotary encoding.
-struct RotaryParameters {
-  std::int64_t head_dim = 0;
-  /// How many leading components of a head are turned; unset: all.
-  std::optional<std::int64_t> rotary_dim = {};
-  /// The base of the wavelengths; unset: 10000.
-  std::optional<double> theta = {};
-  RotaryPairing pairing = RotaryPairing::kUnspecified;
 };
 
 /// Where the value of a key of the model's configuration comes from.
@@ -96,6 +87,8 @@ struct ModelDescription {
   std::optional<double> sinusoidal_base = {};
   /// Unset unless the encoding is rotary.
   std::optional<RotaryParameters> rotary = {};
+  /// Layers that have rotary parameters of their own.
+  std::vector<RotaryLayerType> rotary_layer_types = {};
   /// What was not spelled out but found in the model's folder or file: one entry a key.
   std::vector<InferredValue> inferred_from = {};
   /// The model_type or architecture that the model's folder or file names; empty where there is none.

@@ -74,6 +74,9 @@ enum class OutOfRangePolicy : int {
 /// Which two components of a vector a rotary encoding turns together.
 enum class RotaryPairing : int { kUnspecified = 0, kHalf = 1, kInterleaved = 2 };
 
+/// Where the turned components of a pair go: back to their places, or all first ones before all second ones.
+enum class RotaryOutput : int { kUnspecified = 0, kSame = 1, kSplit = 2 };
+
 /// The answer of grpc.health.v1.Health.
 enum class HealthStatus : int { kUnknown = 0, kServing = 1, kNotServing = 2, kServiceUnknown = 3 };
 
@@ -97,6 +100,7 @@ enum class HealthStatus : int { kUnknown = 0, kServing = 1, kNotServing = 2, kSe
 [[nodiscard]] std::optional<TableKind> TableKindFromName(absl::string_view name);
 [[nodiscard]] std::optional<RaggedLayout> RaggedLayoutFromName(absl::string_view name);
 [[nodiscard]] std::optional<PaddingSide> PaddingSideFromName(absl::string_view name);
+[[nodiscard]] std::optional<RotaryPairing> RotaryPairingFromName(absl::string_view name);
 
 /// Bytes of one element; 0 for kUnspecified and unknown numbers.
 [[nodiscard]] std::int64_t DataTypeSize(DataType type);
