@@ -103,10 +103,13 @@ void Draft::CheckShape(const ChosenTensor& table, const StatedShape& stated, std
                           table.shape[1]));
 }
 
-config::TableFile Draft::Use(const ChosenTensor& tensor, absl::string_view key, bool named) {
+config::TableFile Draft::Use(const ChosenTensor& tensor, absl::string_view key, const config::TableFile& given) {
   found_.Add(absl::StrCat(key, ".file"), tensor.path, absl::StrCat("holds ", core::Quote(tensor.name)));
-  if (!named) found_.Add(absl::StrCat(key, ".tensor"), tensor.name, architecture_);
-  return {.path = tensor.path, .tensor = tensor.name, .vocabulary = ""};
+  if (given.tensor.empty()) found_.Add(absl::StrCat(key, ".tensor"), tensor.name, architecture_);
+  config::TableFile file = given;
+  file.path = tensor.path;
+  file.tensor = tensor.name;
+  return file;
 }
 
 void Draft::Token(const Names& names, const StatedShape& stated, bool tied) {
@@ -126,9 +129,7 @@ void Draft::Token(const Names& names, const StatedShape& stated, bool tied) {
   vocab_size_ = chosen->shape[0];
   width_ = chosen->shape[1];
   token_tensor_ = chosen->name;
-  config::TableFile token = Use(*chosen, "token", !file.tensor.empty());
-  token.vocabulary = file.vocabulary;
-  model_.token = token;
+  model_.token = Use(*chosen, "token", file);
 }
 
 void Draft::ScaleBySqrtDim(bool weight_dtype, absl::string_view source) {
@@ -186,7 +187,7 @@ void Draft::Learned(const Names& names, const std::optional<Sourced<std::int64_t
              "position.learned");
   if (!fault_->ok()) return;
   position_rows_ = chosen->shape[0];
-  model_.position = config::LearnedPositions{Use(*chosen, "position.learned", named)};
+  model_.position = config::LearnedPositions{Use(*chosen, "position.learned", file)};
 }
 
 void Draft::Sinusoidal(config::SinusoidalLayout layout, const Sourced<std::int64_t>& positions, std::int64_t extra_rows,
@@ -234,15 +235,15 @@ void Draft::TokenTypes(const Names& names, const std::optional<Sourced<std::int6
   if (!chosen.has_value()) return;
   const bool named = !file.tensor.empty();
   CheckShape(*chosen, {named ? std::nullopt : count, std::nullopt}, 0, "token type table", "token_type");
-  model_.token_types = config::TokenTypes{.source = Use(*chosen, "token_type", named), .only_when_sent = false};
+  model_.token_types = config::TokenTypes{.source = Use(*chosen, "token_type", file), .only_when_sent = false};
   found_.Add("token_type.only_when_sent", "false", architecture_);
 }
 
 void Draft::SharedTokenTypes() {
   const auto* const given =
       given_.token_types.has_value() ? std::get_if<config::TokenTypes>(&*given_.token_types) : nullptr;
-  const bool says_source = given == nullptr || GivenFile(given->source) != config::TableFile{} ||
-                           !std::holds_alternative<config::TableFile>(given->source);
+  const auto* const file = given == nullptr ? nullptr : std::get_if<config::TableFile>(&given->source);
+  const bool says_source = file == nullptr || !file->path.empty() || !file->tensor.empty();
   if (given_.token_types.has_value() && says_source) return;
   model_.token_types = config::TokenTypes{.source = config::SharedTokenTypes{}, .only_when_sent = true};
   found_.Add("token_type.shared", "true", architecture_);
@@ -259,12 +260,12 @@ void Draft::Norm(const Names& weights, const std::optional<Names>& biases, const
     const auto weight = Choose({}, weights, "LayerNorm weight", "layer_norm.weight");
     if (!weight.has_value()) return;
     CheckRank(*weight, 1, "LayerNorm weight");
-    norm.weight = Use(*weight, "layer_norm.weight", false);
+    norm.weight = Use(*weight, "layer_norm.weight");
     if (biases.has_value()) {
       const auto bias = Choose({}, *biases, "LayerNorm bias", "layer_norm.bias");
       if (!bias.has_value()) return;
       CheckRank(*bias, 1, "LayerNorm bias");
-      norm.bias = Use(*bias, "layer_norm.bias", false);
+      norm.bias = Use(*bias, "layer_norm.bias");
     }
   }
   model_.layer_norm = norm;

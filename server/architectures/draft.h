@@ -102,7 +102,8 @@ class Draft {
   void CheckShape(const ChosenTensor& table, const StatedShape& stated, std::int64_t extra_rows, absl::string_view what,
                   absl::string_view key);
   void CheckRank(const ChosenTensor& tensor, std::size_t rank, absl::string_view what);
-  config::TableFile Use(const ChosenTensor& tensor, absl::string_view key, bool named);
+  // `given` with the tensor's file and name; notes what of that was not given.
+  config::TableFile Use(const ChosenTensor& tensor, absl::string_view key, const config::TableFile& given = {});
   // Gives a file without a path the one of the checkpoint that holds its tensor.
   void Resolve(config::TableFile* file, absl::string_view key);
 

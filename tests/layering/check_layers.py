@@ -78,7 +78,9 @@ ALLOWED = {
     "cli": {"client", "absl", "CLI11", "nlohmann"},
     "service": {"wire", "core", "observability", "protos", "protobuf", "grpc", "absl"},
     "observability": {"absl", "spdlog", "fmt", "prometheus"},
-    "app": {"core", "formats", "config", "architectures", "service", "observability", "wire", "protos", "protobuf", "grpc", "absl"},
+    "app": {
+        "core", "formats", "config", "architectures", "service", "observability", "wire", "protos", "protobuf", "grpc", "absl"
+    },
     "main": {"app", "config", "CLI11", "absl"},
 }
 
