@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """How long a large table takes to load, and how much memory: `./dev load-report`.
 
-Writes a .safetensors file of bfloat16 rows into a temporary folder, reads it once by plain reads, and starts `embd` with
-it: read into memory, mapped, and mapped in a control group that allows less memory than the table takes (as root, with
+Writes a .safetensors file of bfloat16 rows into a temporary folder, reads it by plain reads, and starts `embd` with it:
+read into memory, mapped, and mapped in a control group that allows less memory than the table takes (as root, with
 version 1 or 2 of control groups). Nothing is dropped from the page cache but for the last one, whose pages have to be
 charged to the group. On a virtual machine, whoever is the first to touch some memory may wait for the host to give it;
 so compare what comes later, too.
@@ -180,7 +180,7 @@ def report_limited(binaries, folder, table, size):
             rows = size // 2 // 4096
             chooser = random.Random(1)
             server.embed(" ".join(str(chooser.randrange(rows)) for _ in range(1000)))
-            print(f"  1,000 rows embedded; the group's peak is {group.peak() / MIB:,.0f} MiB, limit {limit / MIB:,.0f} MiB")
+            print(f"  1,000 rows embedded; the group took at most {group.peak() / MIB:,.0f} MiB")
     finally:
         group.remove()
 
