@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/fake/compose.h"
 #include "client/fake/embed_checks.h"
 #include "client/fake/lookup.h"
 #include "client/fake/narrow.h"
+#include "client/fake/rotate.h"
 #include "client/fake/stream.h"
 #include "embd/client/error.h"
 
@@ -25,7 +27,7 @@ class FakeTransport::State {
   ServerInfo server_info = {.version = "fake",
                             .build = "fake",
                             .api_revision = 1,
-                            .capabilities = {"embed_stream"},
+                            .capabilities = {"embed_stream", "rotate"},
                             .simd_target = "SCALAR",
                             .limits = {.max_request_bytes = std::int64_t{64} << 20,
                                        .max_response_bytes = std::int64_t{1} << 30,
@@ -56,15 +58,23 @@ class FakeTransport::State {
     return &found->second;
   }
 
+  // Null where no model is named.
+  absl::StatusOr<const FakeModel*> FindUnlessEmpty(const std::string& name, const std::string& version) const {
+    if (!name.empty()) return Find(name, version);
+    if (version.empty()) return static_cast<const FakeModel*>(nullptr);
+    return ErrorWithReason(absl::StatusCode::kInvalidArgument, "INVALID_OPTION", "model_version needs a model");
+  }
+
   absl::StatusOr<Embedding> Answer(const std::string& method, const EmbedRequest& request, const CallOptions& options) {
     const std::lock_guard lock(mutex);
     embed_requests.push_back(request);
     if (absl::Status status = Enter(method, options); !status.ok()) return status;
     const auto model = Find(request.model, request.model_version);
     if (!model.ok()) return model.status();
-    if (absl::Status status = fake::CheckEmbed(**model, request, server_info.limits); !status.ok()) return status;
+    const auto checked = fake::CheckEmbed(**model, request, server_info.limits);
+    if (!checked.ok()) return checked.status();
     const DataType type = request.output_type == DataType::kUnspecified ? DataType::kFloat32 : request.output_type;
-    const std::vector<float> values = fake::LookUp(**model, request);
+    const std::vector<float> values = fake::Compose(**model, request, *checked);
     const std::size_t byte_size = values.size() * static_cast<std::size_t>(DataTypeSize(type));
     auto data = std::make_unique_for_overwrite<std::byte[]>(byte_size);
     fake::Narrow(values, type, data.get());
@@ -72,8 +82,10 @@ class FakeTransport::State {
                       .model_version = (*model)->version,
                       .generation = 1,
                       .checksum = "fake",
+                      .warnings = checked->warnings,
                       .data_type = type,
-                      .shape = {request.batch_size, request.sequence_length, (*model)->embedding_dim}},
+                      .shape = checked->batch.ReplyShape((*model)->embedding_dim),
+                      .row_lengths = request.row_lengths},
                      std::move(data), byte_size);
   }
 };
@@ -136,6 +148,23 @@ absl::StatusOr<std::unique_ptr<StreamTransport>> FakeTransport::OpenStream(const
   }
   return std::make_unique<fake::Stream>(
       [state = state_](const EmbedRequest& request) { return state->Answer("Send", request, {}); }, options);
+}
+
+absl::StatusOr<RotatedVectors> FakeTransport::Rotate(const RotateRequest& request, const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("Rotate", options); !status.ok()) return status;
+  const auto model = state_->FindUnlessEmpty(request.model, request.model_version);
+  if (!model.ok()) return model.status();
+  return fake::Rotate(*model, request, state_->server_info.limits);
+}
+
+absl::StatusOr<RotaryTable> FakeTransport::GetRotaryTable(const RotaryTableRequest& request,
+                                                          const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("RotaryTable", options); !status.ok()) return status;
+  const auto model = state_->FindUnlessEmpty(request.model, request.model_version);
+  if (!model.ok()) return model.status();
+  return fake::MakeRotaryTable(*model, request, state_->server_info.limits);
 }
 
 absl::StatusOr<std::vector<ModelSummary>> FakeTransport::ListModels(const CallOptions& options) {

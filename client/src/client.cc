@@ -91,6 +91,15 @@ absl::StatusOr<EmbedStream> Client::OpenStream(const CallOptions& options) const
   return EmbedStream(*std::move(stream));
 }
 
+absl::StatusOr<RotatedVectors> Client::Rotate(const RotateRequest& request, const CallOptions& options) const {
+  return transport_->Rotate(request, options);
+}
+
+absl::StatusOr<client::RotaryTable> Client::RotaryTable(const RotaryTableRequest& request,
+                                                        const CallOptions& options) const {
+  return transport_->GetRotaryTable(request, options);
+}
+
 absl::StatusOr<std::vector<ModelSummary>> Client::ListModels(const CallOptions& options) const {
   return transport_->ListModels(options);
 }

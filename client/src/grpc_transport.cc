@@ -4,10 +4,13 @@
 
 #include "client/src/call_context.h"
 #include "client/src/convert.h"
+#include "client/src/convert_rotary.h"
 #include "client/src/embed_delivery.h"
 #include "client/src/grpc_stream.h"
 #include "client/src/health.h"
 #include "client/src/message_bytes.h"
+#include "client/src/request_bytes.h"
+#include "client/src/rotary_bytes.h"
 #include "proto/wire/status.h"
 
 namespace embd::client {
@@ -79,7 +82,7 @@ absl::StatusOr<Response> GrpcTransport::CallWithMessages(const char* method, con
 
 absl::StatusOr<EmbedInfo> GrpcTransport::Embed(const EmbedRequest& request, const Place& place,
                                                const CallOptions& options) {
-  const auto bytes = ToBytes(ToProto(request));
+  const auto bytes = RequestBytes(request);
   if (!bytes.ok()) return bytes.status();
   auto reply = Call(kEmbedMethod, *bytes, options);
   if (!reply.ok()) return reply.status();
@@ -87,7 +90,7 @@ absl::StatusOr<EmbedInfo> GrpcTransport::Embed(const EmbedRequest& request, cons
 }
 
 void GrpcTransport::EmbedAsync(const EmbedRequest& request, Place place, const CallOptions& options, EmbedDone done) {
-  const auto bytes = ToBytes(ToProto(request));
+  const auto bytes = RequestBytes(request);
   if (!bytes.ok()) return done(bytes.status());
   const auto queue = loop_.Queue();
   if (!queue.ok()) return done(queue.status());
@@ -99,6 +102,23 @@ absl::StatusOr<std::unique_ptr<StreamTransport>> GrpcTransport::OpenStream(const
   auto stream = std::make_unique<GrpcStream>(&stub_, options);
   if (absl::Status status = stream->Start(); !status.ok()) return status;
   return stream;
+}
+
+absl::StatusOr<RotatedVectors> GrpcTransport::Rotate(const RotateRequest& request, const CallOptions& options) {
+  const auto bytes = ToBytes(request);
+  if (!bytes.ok()) return bytes.status();
+  auto reply = Call("/embd.v1.EmbeddingService/Rotate", *bytes, options);
+  if (!reply.ok()) return reply.status();
+  return ReadRotated(&*reply);
+}
+
+absl::StatusOr<RotaryTable> GrpcTransport::GetRotaryTable(const RotaryTableRequest& request,
+                                                          const CallOptions& options) {
+  const auto bytes = ToBytes(ToProto(request));
+  if (!bytes.ok()) return bytes.status();
+  auto reply = Call("/embd.v1.EmbeddingService/RotaryTable", *bytes, options);
+  if (!reply.ok()) return reply.status();
+  return ReadRotaryTable(&*reply);
 }
 
 absl::StatusOr<std::vector<ModelSummary>> GrpcTransport::ListModels(const CallOptions& options) {

@@ -28,6 +28,10 @@ class GrpcTransport : public Transport {
                                                 const CallOptions& options) override;
   void EmbedAsync(const EmbedRequest& request, Place place, const CallOptions& options, EmbedDone done) override;
   [[nodiscard]] absl::StatusOr<std::unique_ptr<StreamTransport>> OpenStream(const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<RotatedVectors> Rotate(const RotateRequest& request,
+                                                      const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<RotaryTable> GetRotaryTable(const RotaryTableRequest& request,
+                                                           const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<std::vector<ModelSummary>> ListModels(const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<ModelDescription> DescribeModel(const DescribeModelRequest& request,
                                                                const CallOptions& options) override;

@@ -1,25 +1,16 @@
 #ifndef EMBD_PROTO_WIRE_EMBED_REPLY_H_
 #define EMBD_PROTO_WIRE_EMBED_REPLY_H_
 
-#include <cstddef>
-#include <span>
-
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "embd/v1/embedding.pb.h"
 #include "grpcpp/support/byte_buffer.h"
+#include "proto/wire/payload_scan.h"
 
 // Reads replies so that their tensor is copied once, from the received slices to where the caller wants it. The
 // counterpart of frame.h; but any valid encoding is read, in whatever order its fields come.
 //
 // Hostile bytes: nothing outside the buffer is read, and nothing is allocated that is larger than the buffer.
 namespace embd::wire {
-
-/// Where in the bytes of a reply the elements of its tensor stand.
-struct Payload {
-  std::size_t offset = 0;
-  std::size_t size = 0;
-};
 
 /// An EmbedResponse whose `embeddings.data` is still where it was received.
 struct EmbedReply {
@@ -46,12 +37,6 @@ struct StreamReply {
 /// Errors:
 ///   INTERNAL  as ReadEmbedReply; or the item is neither an error nor a response, or both.
 [[nodiscard]] absl::StatusOr<StreamReply> ReadStreamReply(grpc::ByteBuffer* bytes);
-
-/// Copies the elements to `out`, whose size is `payload.size`. `bytes` is left as it is.
-///
-/// Errors:
-///   INTERNAL  `payload` is not within `bytes`, or `out` has another size; what is in `out` is unspecified then.
-[[nodiscard]] absl::Status CopyPayload(grpc::ByteBuffer* bytes, const Payload& payload, std::span<std::byte> out);
 
 }  // namespace embd::wire
 

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/app/file_table.h"
+#include "server/app/rotary_settings.h"
 #include "server/app/spell_out.h"
 #include "server/core/error.h"
 #include "server/core/position/sinusoidal.h"
@@ -135,11 +136,7 @@ class Builder {
                    [&](const config::LearnedPositions& learned) { return AddLearned(learned, parts); },
                    [&](const config::SinusoidalPositions& computed) { return AddSinusoidal(computed, parts); },
                    [&](const config::RotaryPositions& rotary) {
-                     parts->position_encoding = core::PositionEncoding::kRotary;
-                     parts->rotary = {.head_dim = rotary.head_dim.value_or(parts->token.table.dim()),
-                                      .theta = rotary.theta,
-                                      .interleaved = rotary.interleaved};
-                     return absl::OkStatus();
+                     return AddRotary(rotary, parts->token.table.dim(), parts, &warnings_);
                    }},
         config_.position.value_or(config::NoPositions{}));
   }

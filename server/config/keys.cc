@@ -36,7 +36,23 @@ constexpr std::array<Key, 6> kPositionKeys = {"none", "learned", "sinusoidal", "
 constexpr std::array<Key, 8> kLearnedKeys = {"file", "tensor", "dtype", "shape", "offset", "mmap", "nan", "seeded"};
 constexpr std::array<Key, 4> kSeededPositionsKeys = {"max_context_length", "mean", "std", "seed"};
 constexpr std::array<Key, 4> kSinusoidalKeys = {"max_context_length", "base", "layout", "grow_to"};
-constexpr std::array<Key, 3> kRotaryKeys = {"theta", "head_dim", "pairing"};
+constexpr std::array<Key, 6> kRotaryKeys = {"theta", "head_dim", "rotary_dim", "pairing", "scaling", "layer_types"};
+constexpr std::array<Key, 15> kRotaryScalingKeys = {"type",
+                                                    "rope_type",
+                                                    "factor",
+                                                    "original_max_position_embeddings",
+                                                    "max_position_embeddings",
+                                                    "low_freq_factor",
+                                                    "high_freq_factor",
+                                                    "beta_fast",
+                                                    "beta_slow",
+                                                    "attention_factor",
+                                                    "mscale",
+                                                    "mscale_all_dim",
+                                                    "truncate",
+                                                    "short_factor",
+                                                    "long_factor"};
+constexpr std::array<Key, 5> kRotaryLayerKeys = {"theta", "head_dim", "rotary_dim", "pairing", "scaling"};
 
 constexpr auto kSections = std::to_array<SectionKeys>({
     {Section::kFile, "", kFileKeys},
@@ -58,6 +74,8 @@ constexpr auto kSections = std::to_array<SectionKeys>({
     {Section::kSeededPositions, "models[].position.learned.seeded", kSeededPositionsKeys},
     {Section::kSinusoidal, "models[].position.sinusoidal", kSinusoidalKeys},
     {Section::kRotary, "models[].position.rotary", kRotaryKeys},
+    {Section::kRotaryScaling, "models[].position.rotary.scaling", kRotaryScalingKeys},
+    {Section::kRotaryLayer, "models[].position.rotary.layer_types.NAME", kRotaryLayerKeys},
 });
 
 /// How many letters must be put in, taken out or exchanged to get from one word to the other.

@@ -31,12 +31,15 @@ enum class Section {
   kSeededPositions,
   kSinusoidal,
   kRotary,
+  kRotaryScaling,
+  kRotaryLayer,
 };
 
 /// The keys of one map.
 struct SectionKeys {
   Section section;
-  absl::string_view path;  ///< of the map, `[]` standing for any item of a list; empty: the whole file
+  absl::string_view
+      path;  ///< of the map, `[]` standing for any item of a list and NAME for any name; empty: the whole file
   std::span<const absl::string_view> keys;
 };
 

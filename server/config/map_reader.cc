@@ -23,6 +23,20 @@ std::string Describe(NumberRange range) {
   return absl::StrCat("must be a finite number ", range.above_min ? "> " : ">= ", range.min);
 }
 
+/// What is wrong with a node that is to be a number, or nothing.
+std::optional<std::string> FaultOfNumber(const Node& node, NumberRange range) {
+  const bool is_plain = node.kind == Node::Kind::kScalar && !node.quoted;
+  const auto value = is_plain ? ParseNumber(node.text) : std::nullopt;
+  const bool symmetric = range.min == -range.max;
+  if (value.has_value() && (*value > range.max || (symmetric && *value < range.min))) {
+    return absl::StrCat("must be ", symmetric ? "of a magnitude " : "", "at most ", range.max, ", got ", Found(node));
+  }
+  if (!value.has_value() || *value < range.min || (range.above_min && *value == range.min)) {
+    return absl::StrCat(Describe(range), ", got ", Found(node));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string Found(const Node& node) {
@@ -104,19 +118,37 @@ void MapReader::ReadUnsigned(absl::string_view key, std::uint64_t& out) {
 }
 
 void MapReader::ReadNumber(absl::string_view key, NumberRange range, double& out) {
-  const std::string expected = Describe(range);
-  const Node* node = FindScalar(key, expected);
+  const Node* node = FindScalar(key, Describe(range));
   if (node == nullptr) return;
-  const auto value = node->quoted ? std::nullopt : ParseNumber(node->text);
-  const bool symmetric = range.min == -range.max;
-  if (value.has_value() && (*value > range.max || (symmetric && *value < range.min))) {
-    return Report(key, absl::StrCat("must be ", symmetric ? "of a magnitude " : "", "at most ", range.max, ", got ",
-                                    Found(*node)));
+  if (const auto fault = FaultOfNumber(*node, range); fault.has_value()) return Report(key, *fault);
+  out = *ParseNumber(node->text);
+}
+
+void MapReader::ReadNumbers(absl::string_view key, NumberRange range, std::vector<double>& out) {
+  const Node* node = Find(key);
+  if (node == nullptr) return;
+  if (node->kind != Node::Kind::kList) {
+    return Report(key, absl::StrCat("must be a list of numbers, got ", Found(*node)));
   }
-  if (!value.has_value() || *value < range.min || (range.above_min && *value == range.min)) {
-    return Report(key, absl::StrCat(expected, ", got ", Found(*node)));
+  std::vector<double> numbers;
+  for (std::size_t i = 0; i < node->items.size(); ++i) {
+    const Node& item = *node->items[i];
+    if (const auto fault = FaultOfNumber(item, range); fault.has_value()) {
+      return errors_->Report(item.line, absl::StrCat(PathOf(key), "[", i, "]"), *fault);
+    }
+    numbers.push_back(*ParseNumber(item.text));
   }
-  out = *value;
+  out = std::move(numbers);
+}
+
+void MapReader::ReadBool(absl::string_view key, bool& out) {
+  constexpr absl::string_view kExpected = "must be true or false";
+  const Node* node = FindScalar(key, kExpected);
+  if (node == nullptr) return;
+  if (node->quoted || (node->text != "true" && node->text != "false")) {
+    return Report(key, absl::StrCat(kExpected, ", got ", Found(*node)));
+  }
+  out = node->text == "true";
 }
 
 void MapReader::ReadByteSize(absl::string_view key, std::int64_t max, std::int64_t& out) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "server/config/config_error.h"
@@ -57,6 +58,10 @@ class MapReader {
   /// 0 to 2^64 - 1.
   void ReadUnsigned(absl::string_view key, std::uint64_t& out);
   void ReadNumber(absl::string_view key, NumberRange range, double& out);
+  /// A list of numbers.
+  void ReadNumbers(absl::string_view key, NumberRange range, std::vector<double>& out);
+  /// true or false.
+  void ReadBool(absl::string_view key, bool& out);
   /// A byte size of 1 to `max`.
   void ReadByteSize(absl::string_view key, std::int64_t max, std::int64_t& out);
   /// A duration of 0 to `max` seconds.

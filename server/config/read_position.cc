@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "server/config/read_numbering.h"
 #include "server/config/read_optional.h"
+#include "server/config/read_rotary.h"
 #include "server/config/read_rows.h"
 #include "server/config/read_sinusoidal.h"
 
@@ -46,26 +47,6 @@ LearnedPositions ReadLearned(MapReader& learned, const TokenFacts& token, const 
   return {positions};
 }
 
-RotaryPositions ReadRotary(MapReader& rotary, const TokenFacts& token) {
-  RotaryPositions positions;
-  rotary.ReadNumber("theta", kPositiveNumber, positions.theta);
-  if (rotary.Has("head_dim")) {
-    std::int64_t head_dim = 2;
-    rotary.ReadInteger("head_dim", {.min = 2}, head_dim);
-    if (head_dim % 2 != 0) rotary.Report("head_dim", absl::StrCat("must be even, got ", head_dim));
-    positions.head_dim = head_dim;
-  } else {
-    CheckEvenWidth(rotary, token, "rotary without head_dim");
-  }
-  std::string pairing = "half";
-  rotary.ReadString("pairing", pairing);
-  if (pairing != "half" && pairing != "interleaved") {
-    rotary.Report("pairing", absl::StrCat("must be half or interleaved, got ", Quote(pairing)));
-  }
-  positions.interleaved = pairing == "interleaved";
-  return positions;
-}
-
 /// The kinds that are given: there must be one, or, with a path, none or one.
 std::vector<absl::string_view> KindsOf(const MapReader& position) {
   std::vector<absl::string_view> kinds;
@@ -91,7 +72,7 @@ std::optional<Positions> ReadKind(MapReader& position, const TokenFacts& token, 
   if (auto sinusoidal = position.ReadMap("sinusoidal", Section::kSinusoidal)) {
     return ReadSinusoidal(*sinusoidal, token.width, has_path);
   }
-  if (auto rotary = position.ReadMap("rotary", Section::kRotary)) return ReadRotary(*rotary, token);
+  if (auto rotary = position.ReadMap("rotary", Section::kRotary)) return ReadRotary(*rotary, token.width);
   (void)position.ReadMap("none", Section::kNone);  // for its checks alone
   return NoPositions{};
 }

@@ -2,6 +2,7 @@
 #define EMBD_SERVER_CONFIG_SERVER_CONFIG_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -91,11 +92,46 @@ struct SinusoidalPositions {
   friend bool operator==(const SinusoidalPositions&, const SinusoidalPositions&) = default;
 };
 
-/// Rotary encoding; adds nothing at the input.
+/// How the frequencies of a rotary encoding are scaled. What is unset has not been given; `core::RotaryScaling` says
+/// what each type needs.
+struct RotaryScalingConfig {
+  std::string type;
+  std::optional<double> factor;
+  std::optional<std::int64_t> original_max_position_embeddings;
+  std::optional<double> low_freq_factor;
+  std::optional<double> high_freq_factor;
+  std::optional<double> beta_fast;
+  std::optional<double> beta_slow;
+  std::optional<double> attention_factor;
+  std::optional<double> mscale;
+  std::optional<double> mscale_all_dim;
+  std::optional<bool> truncate;
+  std::optional<std::int64_t> max_position_embeddings;
+  std::vector<double> short_factor;
+  std::vector<double> long_factor;
+
+  friend bool operator==(const RotaryScalingConfig&, const RotaryScalingConfig&) = default;
+};
+
+/// Rotary encoding of the layers of one type. What is unset is as in `RotaryPositions`.
+struct RotaryLayer {
+  std::optional<std::int64_t> head_dim;
+  std::optional<std::int64_t> rotary_dim;
+  std::optional<double> theta;
+  std::optional<bool> interleaved;
+  std::optional<RotaryScalingConfig> scaling;  ///< replaces the other as a whole
+
+  friend bool operator==(const RotaryLayer&, const RotaryLayer&) = default;
+};
+
+/// Rotary encoding; adds nothing at the input. What is unset has not been given.
 struct RotaryPositions {
-  std::optional<std::int64_t> head_dim;  ///< unset: the token table's width
-  double theta = 10000.0;
-  bool interleaved = false;  ///< false: HALF
+  std::optional<std::int64_t> head_dim;    ///< unset: the token table's width
+  std::optional<std::int64_t> rotary_dim;  ///< unset: all of head_dim
+  std::optional<double> theta;             ///< unset: 10000
+  std::optional<bool> interleaved;         ///< unset or false: HALF
+  std::optional<RotaryScalingConfig> scaling;
+  std::map<std::string, RotaryLayer> layer_types;  ///< by name
 
   friend bool operator==(const RotaryPositions&, const RotaryPositions&) = default;
 };

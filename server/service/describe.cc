@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "server/core/kernels/simd_target.h"
+#include "server/service/rotary_parameters.h"
 
 namespace embd::service {
 namespace {
@@ -167,11 +168,11 @@ absl::StatusOr<v1::DescribeModelResponse> AnswerDescribeModel(const core::ModelR
     message.set_source(inferred.source);
   }
   for (const std::string& note : model.notes()) response.add_notes(note);
-  if (const auto& rotary = model.rotary(); rotary.has_value()) {
-    response.mutable_rotary()->set_head_dim(rotary->head_dim);
-    response.mutable_rotary()->set_theta(rotary->theta);
-    response.mutable_rotary()->set_pairing(rotary->interleaved ? v1::ROTARY_PAIRING_INTERLEAVED
-                                                               : v1::ROTARY_PAIRING_HALF);
+  if (model.rotary().has_value()) *response.mutable_rotary() = ToMessage(*model.rotary());
+  for (const auto& [layer_type, parameters] : model.rotary_layer_types()) {
+    v1::RotaryLayerType* const entry = response.add_rotary_layer_types();
+    entry->set_layer_type(layer_type);
+    *entry->mutable_parameters() = ToMessage(parameters);
   }
   return response;
 }
@@ -181,7 +182,7 @@ v1::GetServerInfoResponse AnswerGetServerInfo(const Backend& backend) {
   response.set_version(backend.version);
   response.set_build(backend.build);
   response.set_api_revision(kApiRevision);
-  for (const char* const capability : {"embed", "embed_stream", "look_up_tokens", "neighbour_similarity"}) {
+  for (const char* const capability : {"embed", "embed_stream", "look_up_tokens", "neighbour_similarity", "rotate"}) {
     response.add_capabilities(capability);
   }
   response.set_simd_target(core::SimdTarget());

@@ -10,6 +10,7 @@
 #include "server/observability/log.h"
 #include "server/service/describe.h"
 #include "server/service/embed_request.h"
+#include "server/service/payload_slice.h"
 
 namespace embd::service {
 namespace {
@@ -37,11 +38,7 @@ v1::Tensor TensorWithoutData(const core::EmbedPlan& plan) {
 }
 
 grpc::ByteBuffer Join(const std::string& header, ReplyBuffer buffer) {
-  auto* const lease = new ReplyBuffer(std::move(buffer));
-  const grpc::Slice slices[] = {grpc::Slice(header),
-                                grpc::Slice(
-                                    lease->bytes().data(), lease->bytes().size(),
-                                    [](void* held) { delete static_cast<ReplyBuffer*>(held); }, lease)};
+  const grpc::Slice slices[] = {grpc::Slice(header), PayloadSlice(std::move(buffer))};
   return {slices, 2};
 }
 

@@ -10,16 +10,12 @@
 #include "proto/wire/data_type.h"
 #include "server/core/error.h"
 #include "server/core/tensor/checked_math.h"
+#include "server/service/output_type.h"
 
 namespace embd::service {
 namespace {
 
 using core::InvalidArgument;
-
-absl::Status UnknownEnum(absl::string_view field, int number, absl::string_view allowed) {
-  return InvalidArgument("UNKNOWN_ENUM_VALUE",
-                         absl::StrCat(field, " = ", number, " is no value of its enum; allowed are ", allowed));
-}
 
 absl::Status CheckRaggedEnums(const v1::EmbedRequest& request) {
   if (!v1::RaggedLayout_IsValid(request.ragged_layout())) {
@@ -54,20 +50,6 @@ absl::StatusOr<core::Part> ToPart(v1::Part part) {
     case v1::PART_POSITION: return core::Part::kPosition;
     default: return UnknownEnum("part", part, "COMPOSED, TOKEN, POSITION");
   }
-}
-
-absl::StatusOr<core::ElementType> ToOutputType(v1::DataType type) {
-  constexpr absl::string_view kAllowed = "FLOAT32, FLOAT16, BFLOAT16";
-  switch (type) {
-    case v1::DATA_TYPE_UNSPECIFIED:
-    case v1::DATA_TYPE_FLOAT32: return core::ElementType::kFloat32;
-    case v1::DATA_TYPE_FLOAT16: return core::ElementType::kFloat16;
-    case v1::DATA_TYPE_BFLOAT16: return core::ElementType::kBFloat16;
-    default: break;
-  }
-  if (!v1::DataType_IsValid(type)) return UnknownEnum("output_type", type, kAllowed);
-  return InvalidArgument("INVALID_OPTION", absl::StrCat("output_type ", wire::DataTypeName(type),
-                                                        " is no output type; allowed are ", kAllowed));
 }
 
 template <typename T>
@@ -114,10 +96,10 @@ absl::Status ReadIdsTensor(const v1::EmbedRequest& request, core::EmbedInput* in
   const bool ragged = request.row_lengths_size() > 0;
   const int rank = ragged ? 1 : 2;
   if (tensor.shape_size() != rank || tensor.shape(0) < 0 || tensor.shape(rank - 1) < 0) {
-    return InvalidArgument("INVALID_SHAPE",
-                           absl::StrCat("ids_tensor.shape must be ",
-                                        ragged ? "(sum of row_lengths)" : "(batch_size, sequence_length)", ", got (",
-                                        absl::StrJoin(tensor.shape(), ", "), ")"));
+    return InvalidArgument(
+        "INVALID_SHAPE",
+        absl::StrCat("ids_tensor.shape must be ", ragged ? "(sum of row_lengths)" : "(batch_size, sequence_length)",
+                     ", got (", absl::StrJoin(tensor.shape(), ", "), ")"));
   }
   const std::int64_t element = wire::DataTypeSize(type);
   const auto expected = core::CheckedProduct({tensor.shape(0), ragged ? 1 : tensor.shape(1), element});
@@ -158,11 +140,10 @@ absl::Status TakeVectors(v1::EmbedRequest* request, core::EmbedInput* input) {
   if (!type.ok()) return type.status();
   const bool ragged = request->row_lengths_size() > 0;
   if (tensor.shape_size() != (ragged ? 2 : 3)) {
-    return InvalidArgument(
-        "INVALID_SHAPE",
-        absl::StrCat("inputs_embeds.shape must be ",
-                     ragged ? "(sum of row_lengths, embedding_dim)" : "(batch_size, sequence_length, embedding_dim)",
-                     ", got (", absl::StrJoin(tensor.shape(), ", "), ")"));
+    return InvalidArgument("INVALID_SHAPE", absl::StrCat("inputs_embeds.shape must be ",
+                                                         ragged ? "(sum of row_lengths, embedding_dim)"
+                                                                : "(batch_size, sequence_length, embedding_dim)",
+                                                         ", got (", absl::StrJoin(tensor.shape(), ", "), ")"));
   }
   if (!ragged) {
     if (absl::Status status = TakeExtents("inputs_embeds", tensor, input); !status.ok()) return status;

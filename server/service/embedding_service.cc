@@ -2,6 +2,9 @@
 
 #include "server/service/embed_reactor.h"
 #include "server/service/embed_stream_reactor.h"
+#include "server/service/pooled_unary.h"
+#include "server/service/rotary_table_answer.h"
+#include "server/service/rotate_answer.h"
 
 namespace embd::service {
 
@@ -13,6 +16,16 @@ grpc::ServerUnaryReactor* EmbeddingService::Embed(grpc::CallbackServerContext* c
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* EmbeddingService::EmbedStream(
     grpc::CallbackServerContext* context) {
   return AnswerEmbedStream(backend_, context);
+}
+
+grpc::ServerUnaryReactor* EmbeddingService::Rotate(grpc::CallbackServerContext* context,
+                                                   const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
+  return PooledUnary<RotateWork>::Start(backend_, "Rotate", context, request, reply);
+}
+
+grpc::ServerUnaryReactor* EmbeddingService::RotaryTable(grpc::CallbackServerContext* context,
+                                                        const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
+  return PooledUnary<RotaryTableWork>::Start(backend_, "RotaryTable", context, request, reply);
 }
 
 }  // namespace embd::service

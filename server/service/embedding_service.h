@@ -11,7 +11,8 @@ namespace embd::service {
 /// Ownership: `backend` outlives the service. Thread safety: thread-safe.
 class EmbeddingService final
     : public v1::EmbeddingService::WithRawCallbackMethod_Embed<
-          v1::EmbeddingService::WithRawCallbackMethod_EmbedStream<v1::EmbeddingService::Service>> {
+          v1::EmbeddingService::WithRawCallbackMethod_EmbedStream<v1::EmbeddingService::WithRawCallbackMethod_Rotate<
+              v1::EmbeddingService::WithRawCallbackMethod_RotaryTable<v1::EmbeddingService::Service>>>> {
  public:
   explicit EmbeddingService(Backend* backend) : backend_(backend) {}
 
@@ -19,6 +20,10 @@ class EmbeddingService final
                                   grpc::ByteBuffer* reply) override;
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* EmbedStream(
       grpc::CallbackServerContext* context) override;
+  grpc::ServerUnaryReactor* Rotate(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                   grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* RotaryTable(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                        grpc::ByteBuffer* reply) override;
 
  private:
   Backend* const backend_;

@@ -39,7 +39,8 @@ absl::StatusOr<std::pair<v1::TableKind, const core::Table*>> FindTable(const cor
     default:
       return core::InvalidArgument(
           "UNKNOWN_ENUM_VALUE",
-          absl::StrCat("table = ", static_cast<int>(kind), " is no value of its enum; allowed are TOKEN, POSITION, TOKEN_TYPE, OUTPUT"));
+          absl::StrCat("table = ", static_cast<int>(kind),
+                       " is no value of its enum; allowed are TOKEN, POSITION, TOKEN_TYPE, OUTPUT"));
   }
 }
 

@@ -18,7 +18,8 @@ namespace embd::core {
 class BatchShape {
  public:
   /// Errors:
-  ///   INVALID_ARGUMENT  [INVALID_SHAPE] B or T out of range; row_lengths that are negative, or not B, or longer than T;
+  ///   INVALID_ARGUMENT  [INVALID_SHAPE] B or T out of range; row_lengths that are negative, or not B, or longer than
+  ///   T;
   ///                     [INVALID_OPTION] options of ragged rows without row_lengths, or that exclude each other
   [[nodiscard]] static absl::StatusOr<BatchShape> Create(const EmbedInput& input);
 

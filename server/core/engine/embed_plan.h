@@ -25,14 +25,16 @@ namespace embd::core {
 /// Ownership: keeps the model alive. Thread safety: never changes after `Create`; `Compose` may run on several threads.
 class EmbedPlan {
  public:
-  /// Checks `input` against the model and the limits, in this order: what the model can do, shape, counts, limits, reply
-  /// size, positions, values. Only the first offence is named. Has rows of a growing position table computed.
+  /// Checks `input` against the model and the limits, in this order: what the model can do, shape, counts, limits,
+  /// reply size, positions, values. Only the first offence is named. Has rows of a growing position table computed.
   ///
   /// Errors:
-  ///   FAILED_PRECONDITION [NO_POSITION_TABLE] kPosition of a model without a position table; [NO_TOKEN_TYPES] types for
+  ///   FAILED_PRECONDITION [NO_POSITION_TABLE] kPosition of a model without a position table; [NO_TOKEN_TYPES] types
+  ///   for
   ///                       a model that adds none
   ///   INVALID_ARGUMENT    [INVALID_SHAPE], [INVALID_OPTION], [SEQUENCE_TOO_LONG];
-  ///                       [POSITION_OUT_OF_RANGE], [TOKEN_TYPE_OUT_OF_RANGE], [ID_OUT_OF_RANGE] names the first bad cell
+  ///                       [POSITION_OUT_OF_RANGE], [TOKEN_TYPE_OUT_OF_RANGE], [ID_OUT_OF_RANGE] names the first bad
+  ///                       cell
   ///   RESOURCE_EXHAUSTED  [REQUEST_TOO_LARGE] B or T beyond its limit; [RESPONSE_TOO_LARGE] the reply beyond its
   [[nodiscard]] static absl::StatusOr<EmbedPlan> Create(std::shared_ptr<const Model> model, EmbedInput input,
                                                         const EmbedLimits& limits);

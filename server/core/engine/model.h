@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "server/core/kernels/layer_norm.h"
 #include "server/core/position/growing_rows.h"
+#include "server/core/position/rotary.h"
 #include "server/core/position/sinusoidal.h"
 #include "server/core/table/table.h"
 #include "server/core/table/vocabulary.h"
@@ -23,13 +25,6 @@ enum class PositionEncoding { kNone, kLearned, kSinusoidal, kRotary };
 
 /// "none", "learned", "sinusoidal", "rotary".
 [[nodiscard]] absl::string_view PositionEncodingName(PositionEncoding encoding);
-
-/// A rotary encoding's parameters, as told to callers who turn their own vectors.
-struct RotaryParameters {
-  std::int64_t head_dim = 0;
-  double theta = 10000.0;
-  bool interleaved = false;
-};
 
 /// A table and what is known about it.
 struct ModelTable {
@@ -100,6 +95,7 @@ struct ModelParts {
   std::unique_ptr<GrowingRows> growth;  ///< rows behind those of `position`
   std::optional<SinusoidalFormula> sinusoidal;
   std::optional<RotaryParameters> rotary;
+  std::map<std::string, RotaryParameters> rotary_layer_types;  ///< for layers that differ from `rotary`
   bool position_before_type = false;
   std::optional<ModelLayerNorm> layer_norm;
   bool zero_masked = false;  ///< cells that a mask masks are zero after everything
@@ -160,6 +156,9 @@ class Model {
   }
   [[nodiscard]] const std::optional<SinusoidalFormula>& sinusoidal() const { return parts_.sinusoidal; }
   [[nodiscard]] const std::optional<RotaryParameters>& rotary() const { return parts_.rotary; }
+  [[nodiscard]] const std::map<std::string, RotaryParameters>& rotary_layer_types() const {
+    return parts_.rotary_layer_types;
+  }
   [[nodiscard]] bool position_before_type() const { return parts_.position_before_type; }
   [[nodiscard]] const std::optional<ModelLayerNorm>& layer_norm() const { return parts_.layer_norm; }
   [[nodiscard]] bool zero_masked() const { return parts_.zero_masked; }

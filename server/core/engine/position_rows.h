@@ -29,10 +29,10 @@ struct CellPositions {
 
 /// Numbers the cells as the model's family does (model.h), and checks every row against the table.
 ///
-/// Counts of values have been checked. Cost: one pass over the values that number cells; memory only where a mask or ids
-/// do.
-/// Errors:
-///   INVALID_ARGUMENT  [SEQUENCE_TOO_LONG] a row goes past the table; [POSITION_OUT_OF_RANGE] an offset, a position id, or a
+/// Counts of values have been checked. Cost: one pass over the values that number cells; memory only where a mask or
+/// ids do. Errors:
+///   INVALID_ARGUMENT  [SEQUENCE_TOO_LONG] a row goes past the table; [POSITION_OUT_OF_RANGE] an offset, a position id,
+///   or a
 ///                     masked cell does; [INVALID_OPTION] offsets beside position ids
 [[nodiscard]] absl::StatusOr<CellPositions> NumberCells(const Model& model, const EmbedInput& input,
                                                         const BatchShape& shape);

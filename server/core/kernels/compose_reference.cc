@@ -4,36 +4,10 @@
 #include <vector>
 
 #include "server/core/kernels/compose.h"
-#include "server/core/tensor/float_bits.h"
+#include "server/core/kernels/reference_element.h"
 
 namespace embd::core {
 namespace {
-
-template <typename T>
-T Read(const std::byte* row, std::size_t index) {
-  T value;
-  std::memcpy(&value, row + index * sizeof(T), sizeof(T));
-  return value;
-}
-
-float ReadAsFloat(const std::byte* row, std::size_t index, ElementType type) {
-  switch (type) {
-    case ElementType::kFloat32: return Read<float>(row, index);
-    case ElementType::kFloat16: return HalfToFloat(Read<std::uint16_t>(row, index));
-    case ElementType::kBFloat16: return BFloat16ToFloat(Read<std::uint16_t>(row, index));
-    case ElementType::kFloat64: return static_cast<float>(Read<double>(row, index));
-  }
-  return 0.0f;
-}
-
-void WriteFloat(float value, std::byte* row, std::size_t index, ElementType type) {
-  if (type == ElementType::kFloat32) {
-    std::memcpy(row + index * sizeof(float), &value, sizeof(float));
-    return;
-  }
-  const std::uint16_t bits = type == ElementType::kFloat16 ? FloatToHalf(value) : FloatToBFloat16(value);
-  std::memcpy(row + index * sizeof bits, &bits, sizeof bits);
-}
 
 // A row as layer_norm.h says it.
 void Normalise(const LayerNormParameters& parameters, std::vector<float>* row) {

@@ -144,15 +144,99 @@ TEST(RotarySetting, HasDefaultsForAll) {
 
 TEST(RotarySetting, TakesAllItsKeys) {
   ASSERT_OK_AND_ASSIGN(const Position position,
-                       ParsePosition("{ rotary: { theta: 5e5, head_dim: 64, pairing: interleaved } }"));
+                       ParsePosition("{ rotary: { theta: 5e5, head_dim: 64, rotary_dim: 32, pairing: interleaved } }"));
 
-  EXPECT_EQ(position, Position(RotaryPositions{.head_dim = 64, .theta = 5e5, .interleaved = true}));
+  EXPECT_EQ(position, Position(RotaryPositions{.head_dim = 64, .rotary_dim = 32, .theta = 5e5, .interleaved = true}));
 }
 
-TEST(RotarySetting, HeadDimIsEven) {
+TEST(RotarySetting, ScalingTakesAllItsKeys) {
+  ASSERT_OK_AND_ASSIGN(
+      const Position position,
+      ParsePosition(
+          "{ rotary: { scaling: { type: yarn, factor: 4, original_max_position_embeddings: 8, "
+          "max_position_embeddings: 32, low_freq_factor: 1, high_freq_factor: 2, beta_fast: 16, beta_slow: 0, "
+          "attention_factor: 1.5, mscale: 1, mscale_all_dim: 0.5, truncate: false, short_factor: [1, 2], "
+          "long_factor: [3, 4.5] } } }"));
+
+  const RotaryScalingConfig expected = {.type = "yarn",
+                                        .factor = 4,
+                                        .original_max_position_embeddings = 8,
+                                        .low_freq_factor = 1,
+                                        .high_freq_factor = 2,
+                                        .beta_fast = 16,
+                                        .beta_slow = 0,
+                                        .attention_factor = 1.5,
+                                        .mscale = 1,
+                                        .mscale_all_dim = 0.5,
+                                        .truncate = false,
+                                        .max_position_embeddings = 32,
+                                        .short_factor = {1, 2},
+                                        .long_factor = {3, 4.5}};
+  EXPECT_EQ(position, Position(RotaryPositions{.scaling = expected}));
+}
+
+TEST(RotarySetting, ScalingTypeGoesByItsNewerNameToo) {
+  EXPECT_EQ(*ParsePosition("{ rotary: { scaling: { rope_type: linear, factor: 2 } } }"),
+            *ParsePosition("{ rotary: { scaling: { type: linear, factor: 2 } } }"));
+  EXPECT_THAT(ParsePosition("{ rotary: { scaling: { rope_type: linear, type: yarn } } }"),
+              StatusIs(kInvalid, HasSubstr("scaling.rope_type: contradicts type \"yarn\", got \"linear\"")));
+}
+
+TEST(RotarySetting, UnknownScalingIsRefusedWithTheKnownOnes) {
+  EXPECT_THAT(
+      ParsePosition("{ rotary: { scaling: { type: xpos } } }"),
+      StatusIs(kInvalid, HasSubstr("scaling.type: must be one of default, linear, ntk, dynamic, yarn, longrope, "
+                                   "su, llama3, proportional, got \"xpos\"")));
+}
+
+TEST(RotarySetting, ScalingRefusesWrongTypes) {
+  EXPECT_THAT(ParsePosition("{ rotary: { scaling: { short_factor: 1 } } }"),
+              StatusIs(kInvalid, HasSubstr("scaling.short_factor: must be a list of numbers, got \"1\"")));
+  EXPECT_THAT(ParsePosition("{ rotary: { scaling: { short_factor: [1, x] } } }"),
+              StatusIs(kInvalid, HasSubstr("scaling.short_factor[1]: must be a finite number > 0, got \"x\"")));
+  EXPECT_THAT(ParsePosition("{ rotary: { scaling: { truncate: yes } } }"),
+              StatusIs(kInvalid, HasSubstr("scaling.truncate: must be true or false, got \"yes\"")));
+  EXPECT_THAT(ParsePosition("{ rotary: { scaling: { factor: 0 } } }"),
+              StatusIs(kInvalid, HasSubstr("scaling.factor: must be a finite number > 0, got \"0\"")));
+  EXPECT_THAT(ParsePosition("{ rotary: { scaling: { factr: 2 } } }"),
+              StatusIs(kInvalid, HasSubstr("did you mean factor?")));
+}
+
+TEST(RotarySetting, LayerTypesHaveSettingsOfTheirOwn) {
+  ASSERT_OK_AND_ASSIGN(
+      const Position position,
+      ParsePosition("{ rotary: { theta: 1e6, layer_types: { sliding_attention: { theta: 1e4, scaling: { "
+                    "type: linear, factor: 8 } }, full_attention: {} } } }"));
+
+  const RotaryPositions expected = {
+      .theta = 1e6,
+      .layer_types = {
+          {"sliding_attention", {.theta = 1e4, .scaling = RotaryScalingConfig{.type = "linear", .factor = 8}}},
+          {"full_attention", {}}}};
+  EXPECT_EQ(position, Position(expected));
+}
+
+TEST(RotarySetting, LayerTypesAreNamedOnceAndAreMaps) {
+  EXPECT_THAT(ParsePosition("{ rotary: { layer_types: { a: {}, a: {} } } }"),
+              StatusIs(kInvalid, HasSubstr("layer_types.a: given twice")));
+  EXPECT_THAT(ParsePosition("{ rotary: { layer_types: [a] } }"),
+              StatusIs(kInvalid, HasSubstr("layer_types: must be a map of maps by name, got a list")));
+  EXPECT_THAT(ParsePosition("{ rotary: { layer_types: { a: { thta: 1 } } } }"),
+              StatusIs(kInvalid, HasSubstr("layer_types.a: unknown key \"thta\"; did you mean theta?")));
+}
+
+TEST(RotarySetting, HeadDimIsEvenUnlessAPartOfItIsTurned) {
   EXPECT_THAT(ParsePosition("{ rotary: { head_dim: 3 } }"),
               StatusIs(kInvalid, HasSubstr("rotary.head_dim: must be even, got 3")));
+  EXPECT_THAT(ParsePosition("{ rotary: { head_dim: 3, rotary_dim: 2 } }"), testing::IsOk());
   EXPECT_THAT(ParsePosition("{ rotary: { head_dim: 0 } }"), StatusIs(kInvalid, HasSubstr("must be an integer >= 2")));
+}
+
+TEST(RotarySetting, RotaryDimIsEvenAndNoWiderThanTheHead) {
+  EXPECT_THAT(ParsePosition("{ rotary: { rotary_dim: 3 } }"),
+              StatusIs(kInvalid, HasSubstr("rotary.rotary_dim: must be even, got 3")));
+  EXPECT_THAT(ParsePosition("{ rotary: { head_dim: 4, rotary_dim: 6 } }"),
+              StatusIs(kInvalid, HasSubstr("rotary.rotary_dim: must be at most head_dim 4, got 6")));
 }
 
 TEST(RotarySetting, NeedsAnEvenWidthWhereItStandsForHeadDim) {

@@ -126,10 +126,8 @@ TEST_P(ComposeOnTarget, SingleTableEqualsTheReferenceToTheBitAtAwkwardAlignments
           SCOPED_TRACE(absl::StrCat(ElementTypeName(stored), " -> ", ElementTypeName(output_type), ", dim ", dim,
                                     ", at ", misalignment));
           const TableTerm only(table, rows);
-          const ComposeArguments arguments = {.first = only.term(),
-                                              .dim = static_cast<std::size_t>(dim),
-                                              .row_count = 4,
-                                              .output_type = output_type};
+          const ComposeArguments arguments = {
+              .first = only.term(), .dim = static_cast<std::size_t>(dim), .row_count = 4, .output_type = output_type};
 
           const auto expected = RunPoisoned(&ComposeReference, arguments, misalignment);
 
@@ -147,9 +145,10 @@ TEST_P(ComposeOnTarget, ScaleThreeTermsAndLayerNormEqualTheReferenceToTheBit) {
     const Table tables[] = {testing::SmallTable(3, dim, ElementType::kBFloat16, 1),
                             testing::SmallTable(3, dim, ElementType::kFloat32, 2),
                             testing::SmallTable(3, dim, ElementType::kFloat16, 3)};
-    const LayerNormParameters norm = {.weight = testing::FloatsOf(testing::SmallTable(1, dim, ElementType::kFloat32, 4)),
-                                      .bias = testing::FloatsOf(testing::SmallTable(1, dim, ElementType::kFloat32, 5)),
-                                      .eps = 1e-12};
+    const LayerNormParameters norm = {
+        .weight = testing::FloatsOf(testing::SmallTable(1, dim, ElementType::kFloat32, 4)),
+        .bias = testing::FloatsOf(testing::SmallTable(1, dim, ElementType::kFloat32, 5)),
+        .eps = 1e-12};
     const TableTerm terms[] = {{tables[0], rows}, {tables[1], rows}, {tables[2], rows}};
     for (const std::size_t count : {1u, 2u, 3u}) {
       for (const LayerNormParameters* layer_norm : {static_cast<const LayerNormParameters*>(nullptr), &norm}) {

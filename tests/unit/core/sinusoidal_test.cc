@@ -37,6 +37,50 @@ TEST(SinusoidalTable, RowsOfWidthEight) {
                                                              0.999550f, 0.003000f, 0.999996f}));
 }
 
+// The same position in the layouts of Marian and of tensor2tensor, for an even and an odd width.
+TEST(SinusoidalTable, LayoutsPlaceSinesAndCosinesDifferently) {
+  struct Golden {
+    SinusoidalLayout layout;
+    std::int64_t dim;
+    std::vector<float> row;
+  };
+  const Golden goldens[] = {
+      {SinusoidalLayout::kHalf,
+       8,
+       {0.141120f, 0.295520f, 0.029996f, 0.003000f, -0.989992f, 0.955336f, 0.999550f, 0.999996f}},
+      {SinusoidalLayout::kTensor2Tensor,
+       8,
+       {0.141120f, 0.138798f, 0.006463f, 0.000300f, -0.989992f, 0.990321f, 0.999979f, 1.0f}},
+      {SinusoidalLayout::kTensor2Tensor, 7, {0.141120f, 0.029996f, 0.000300f, -0.989992f, 0.999550f, 1.0f, 0.0f}},
+      {SinusoidalLayout::kHalf, 7, {0.141120f, 0.214232f, 0.015538f, 0.001118f, -0.989992f, 0.976783f, 0.999879f}},
+  };
+  for (const Golden& golden : goldens) {
+    SCOPED_TRACE(absl::StrCat(SinusoidalLayoutName(golden.layout), ", D ", golden.dim));
+    ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(4, golden.dim, {.layout = golden.layout}));
+    EXPECT_THAT(RowOf(table, 3), Pointwise(FloatNear(1e-6f), golden.row));
+  }
+}
+
+TEST(SinusoidalTable, PaddingsRowOfTensor2TensorIsZero) {
+  const SinusoidalFormula formula = {.layout = SinusoidalLayout::kTensor2Tensor, .padding_row = 1};
+  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(3, 8, formula));
+
+  EXPECT_THAT(RowOf(table, 1), ::testing::Each(0.0f));
+  EXPECT_THAT(RowOf(table, 2), ::testing::Contains(::testing::Not(0.0f)));
+}
+
+TEST(SinusoidalTable, WidthsThatALayoutDoesNotHaveAreRefused) {
+  EXPECT_THAT(SinusoidalTable(3, 5),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       ::testing::HasSubstr("embedding_dim must be even for sinusoidal, got 5")));
+  for (const std::int64_t dim : {2, 3}) {
+    EXPECT_THAT(SinusoidalTable(3, dim, {.layout = SinusoidalLayout::kTensor2Tensor}),
+                StatusIs(absl::StatusCode::kInvalidArgument, ::testing::HasSubstr("must not be 2 or 3")));
+  }
+  EXPECT_THAT(SinusoidalTable(3, 1, {.layout = SinusoidalLayout::kTensor2Tensor}), ::embd::testing::IsOk());
+  EXPECT_THAT(SinusoidalTable(3, 1, {.layout = SinusoidalLayout::kHalf}), ::embd::testing::IsOk());
+}
+
 TEST(SinusoidalTable, OutputShape) {
   ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(64, 16));
 

@@ -14,6 +14,7 @@
 #include "embd/client/diagnostics.h"
 #include "embd/client/embedding.h"
 #include "embd/client/options.h"
+#include "embd/client/rotary.h"
 #include "embd/client/stream.h"
 #include "embd/client/transport.h"
 
@@ -80,6 +81,14 @@ class Client {
 
   /// Opens a stream of batches. `options` hold for the stream as a whole.
   [[nodiscard]] absl::StatusOr<EmbedStream> OpenStream(const CallOptions& options = {}) const;
+
+  /// Turns vectors by a rotary position encoding, of a model or of given parameters.
+  [[nodiscard]] absl::StatusOr<RotatedVectors> Rotate(const RotateRequest& request,
+                                                      const CallOptions& options = {}) const;
+
+  /// The cosines and sines by which Rotate turns, for callers that turn vectors themselves.
+  [[nodiscard]] absl::StatusOr<client::RotaryTable> RotaryTable(const RotaryTableRequest& request,
+                                                                const CallOptions& options = {}) const;
 
   /// The models that are served, in order of name.
   [[nodiscard]] absl::StatusOr<std::vector<ModelSummary>> ListModels(const CallOptions& options = {}) const;

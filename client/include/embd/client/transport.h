@@ -15,6 +15,7 @@
 #include "embd/client/diagnostics.h"
 #include "embd/client/embedding.h"
 #include "embd/client/options.h"
+#include "embd/client/rotary.h"
 
 namespace embd::client {
 
@@ -52,6 +53,11 @@ class Transport {
   virtual void EmbedAsync(const EmbedRequest& request, Place place, const CallOptions& options, EmbedDone done) = 0;
 
   [[nodiscard]] virtual absl::StatusOr<std::unique_ptr<StreamTransport>> OpenStream(const CallOptions& options) = 0;
+
+  [[nodiscard]] virtual absl::StatusOr<RotatedVectors> Rotate(const RotateRequest& request,
+                                                              const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::StatusOr<RotaryTable> GetRotaryTable(const RotaryTableRequest& request,
+                                                                   const CallOptions& options) = 0;
 
   [[nodiscard]] virtual absl::StatusOr<std::vector<ModelSummary>> ListModels(const CallOptions& options) = 0;
   [[nodiscard]] virtual absl::StatusOr<ModelDescription> DescribeModel(const DescribeModelRequest& request,
