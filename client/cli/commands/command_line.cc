@@ -118,6 +118,8 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddModelsCommand(app, action);
   AddDescribeCommand(app, action);
   AddEmbedCommand(app, action);
+  AddRotateCommand(app, action);
+  AddRotaryTableCommand(app, action);
   AddSimilarityCommand(app, action);
   AddCompareCommand(app, action);
   AddCompletionCommand(app, action);

@@ -31,11 +31,40 @@ Json ToJson(const client::TableDescription& table) {
           {"source", table.source}};
 }
 
+// The fields that are set.
+Json ToJson(const client::RotaryScaling& scaling) {
+  Json result = {{"type", scaling.type.empty() ? "default" : scaling.type}};
+  const auto add = [&result](const char* name, const auto& value) {
+    if (value) result[name] = *value;
+  };
+  add("factor", scaling.factor);
+  add("original_max_position_embeddings", scaling.original_max_position_embeddings);
+  add("max_position_embeddings", scaling.max_position_embeddings);
+  add("low_freq_factor", scaling.low_freq_factor);
+  add("high_freq_factor", scaling.high_freq_factor);
+  add("beta_fast", scaling.beta_fast);
+  add("beta_slow", scaling.beta_slow);
+  add("attention_factor", scaling.attention_factor);
+  add("mscale", scaling.mscale);
+  add("mscale_all_dim", scaling.mscale_all_dim);
+  add("truncate", scaling.truncate);
+  if (!scaling.short_factor.empty()) result["short_factor"] = scaling.short_factor;
+  if (!scaling.long_factor.empty()) result["long_factor"] = scaling.long_factor;
+  return result;
+}
+
 Json ToJson(const client::RotaryParameters& rotary) {
   return {{"head_dim", rotary.head_dim},
           {"rotary_dim", OrNull(rotary.rotary_dim)},
           {"theta", OrNull(rotary.theta)},
-          {"pairing", std::string(RotaryPairingName(rotary.pairing))}};
+          {"pairing", std::string(RotaryPairingName(rotary.pairing))},
+          {"scaling", rotary.scaling ? ToJson(*rotary.scaling) : Json()}};
+}
+
+Json ToJson(const std::vector<client::RotaryLayerType>& layer_types) {
+  Json result = Json::object();
+  for (const client::RotaryLayerType& layer : layer_types) result[layer.layer_type] = ToJson(layer.parameters);
+  return result;
 }
 
 Json ToJson(const client::ModelDescription& model) {
@@ -53,6 +82,7 @@ Json ToJson(const client::ModelDescription& model) {
           {"vocabulary_words", model.vocabulary_words},
           {"sinusoidal_base", OrNull(model.sinusoidal_base)},
           {"rotary", model.rotary ? ToJson(*model.rotary) : Json()},
+          {"rotary_layer_types", ToJson(model.rotary_layer_types)},
           {"tables", tables}};
 }
 
@@ -61,6 +91,7 @@ void AppendRotary(const client::RotaryParameters& rotary, Fields& fields) {
   fields.emplace_back("rotary dim", absl::StrCat(rotary.rotary_dim.value_or(rotary.head_dim)));
   fields.emplace_back("rotary theta", absl::StrCat(rotary.theta.value_or(10000)));
   fields.emplace_back("rotary pairing", std::string(RotaryPairingName(rotary.pairing)));
+  if (rotary.scaling) fields.emplace_back("rotary scaling", ToJson(*rotary.scaling).dump());
 }
 
 std::string TablesText(const std::vector<client::TableDescription>& tables) {
@@ -94,6 +125,9 @@ std::string ToText(const client::ModelDescription& model) {
                    {"checksum", model.checksum}};
   if (model.sinusoidal_base) fields.emplace_back("sinusoidal base", absl::StrCat(*model.sinusoidal_base));
   if (model.rotary) AppendRotary(*model.rotary, fields);
+  for (const client::RotaryLayerType& layer : model.rotary_layer_types) {
+    fields.emplace_back(absl::StrCat("rotary of ", layer.layer_type), ToJson(layer.parameters).dump());
+  }
   return absl::StrCat(FieldsText(fields), "\n", TablesText(model.tables));
 }
 
