@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kZeroRow = -1;  // in place of an id
 constexpr std::int64_t kPadding = -1;  // in place of a cell
+constexpr float kKeptAtTraining = static_cast<float>(1 - 0.15 * 0.8);  // ESM's token dropout
 
 }  // namespace
 
@@ -34,6 +35,7 @@ EmbedPlan::EmbedPlan(std::shared_ptr<const Model> model, EmbedInput input, Batch
     : model_(std::move(model)), input_(std::move(input)), shape_(std::move(shape)), positions_(std::move(positions)) {
   if (positions_.used) model_->EnsurePositionRows(positions_.end_row);
   if (model_->out_of_range() != OutOfRangePolicy::kError) ReplaceIdsOutOfRange();
+  if (model_->dropout_mask_id().has_value() && part() == Part::kComposed && !input_.ids.empty()) DropMaskTokens();
   Warn();
 }
 
@@ -53,8 +55,23 @@ void EmbedPlan::ReplaceIdsOutOfRange() {
                                    "), read as ", to_zero ? "a row of zeros" : absl::StrCat("id ", model_->unk_id())));
 }
 
+void EmbedPlan::DropMaskTokens() {
+  zero_row_.resize(model_->token().table.row_bytes());
+  for (std::int64_t b = 0; b < batch_size(); ++b) {
+    std::int64_t masks = 0, cells = 0;
+    for (std::int64_t cell = shape_.row_start(b); cell < shape_.row_start(b + 1); ++cell) {
+      const auto i = static_cast<std::size_t>(cell);
+      cells += input_.attention_mask.empty() ? 1 : input_.attention_mask[i];
+      if (input_.ids[i] != *model_->dropout_mask_id()) continue;
+      input_.ids[i] = kZeroRow;
+      ++masks;
+    }
+    divisors_.push_back(1.0f - static_cast<float>(masks) / static_cast<float>(cells));
+  }
+}
+
 void EmbedPlan::Warn() {
-  const bool zeroes = model_->zero_masked() && part() == Part::kComposed;
+  const bool zeroes = (model_->zero_masked() || !divisors_.empty()) && part() == Part::kComposed;
   if (!input_.attention_mask.empty() && !zeroes && !MaskNumbersCells(*model_, input_)) {
     warnings_.push_back(absl::StrCat("attention_mask has no effect on this part of model ", Quote(model_->name())));
   }
@@ -82,6 +99,15 @@ const std::byte* EmbedPlan::TokenRow(std::int64_t cell) const {
   }
   const std::int64_t id = input_.ids[static_cast<std::size_t>(cell)];
   return id == kZeroRow ? zero_row_.data() : model_->token().table.row(id);
+}
+
+const float* EmbedPlan::Divisors(std::int64_t first, std::int64_t count, BlockDivisors* divisors) const {
+  if (divisors_.empty()) return nullptr;
+  BatchShape::Place place = shape_.PlaceOf(first);
+  for (std::int64_t i = 0; i < count; ++i, place = shape_.Next(place)) {
+    (*divisors)[static_cast<std::size_t>(i)] = divisors_[static_cast<std::size_t>(place.row)];
+  }
+  return divisors->data();
 }
 
 Term EmbedPlan::TokenTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const {
@@ -113,6 +139,7 @@ Term EmbedPlan::TypeTerm(std::int64_t first, std::int64_t count, BlockRows* rows
 
 void EmbedPlan::ComposeCells(std::int64_t first, std::int64_t count, std::byte* out) const {
   BlockRows token_rows, position_rows, type_rows;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled as used
+  BlockDivisors divisors;                          // NOLINT(cppcoreguidelines-pro-type-member-init): likewise
   const Term token = TokenTerm(first, count, &token_rows);
   Term addends[] = {TypeTerm(first, count, &type_rows), PositionTerm(first, count, &position_rows)};
   if (model_->position_before_type()) std::swap(addends[0], addends[1]);
@@ -126,6 +153,8 @@ void EmbedPlan::ComposeCells(std::int64_t first, std::int64_t count, std::byte* 
   } else {
     arguments.first = token;
     arguments.scale = input_.inputs_embeds.has_value() ? 1.0f : model_->token_scale();
+    arguments.divisors = Divisors(first, count, &divisors);
+    if (arguments.divisors != nullptr) arguments.scale = kKeptAtTraining;
     arguments.second = addends[0];
     arguments.third = addends[1];
   }

@@ -66,10 +66,12 @@ class EmbedPlan {
  private:
   static constexpr std::int64_t kBlockRows = 128;
   using BlockRows = std::array<const std::byte*, kBlockRows>;
+  using BlockDivisors = std::array<float, kBlockRows>;
 
   EmbedPlan(std::shared_ptr<const Model> model, EmbedInput input, BatchShape shape, CellPositions positions);
 
   void ReplaceIdsOutOfRange();
+  void DropMaskTokens();
   void Warn();
   // Output rows up to end_row, which are cells from first_cell on, or padding.
   struct Run {
@@ -85,13 +87,15 @@ class EmbedPlan {
   [[nodiscard]] Term TypeTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const;
   [[nodiscard]] std::int64_t PositionRow(BatchShape::Place place, std::int64_t cell) const;
   [[nodiscard]] const std::byte* TokenRow(std::int64_t cell) const;
+  [[nodiscard]] const float* Divisors(std::int64_t first, std::int64_t count, BlockDivisors* divisors) const;
   void ZeroMaskedRows(std::int64_t first, std::int64_t count, std::byte* out) const;
 
   std::shared_ptr<const Model> model_;
   EmbedInput input_;
   BatchShape shape_;
   CellPositions positions_;
-  std::vector<std::byte> zero_row_;  // stands in for ids out of range, where the model wants that
+  std::vector<std::byte> zero_row_;  // stands in for ids out of range and for <mask>, where the model wants that
+  std::vector<float> divisors_;      // of the token rows of each row of the batch; empty: none
   std::vector<std::string> warnings_;
   bool first_out_of_range_ = false;
 };

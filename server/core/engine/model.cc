@@ -95,6 +95,10 @@ absl::Status CheckIds(const ModelParts& parts) {
   if (parts.padding_idx.has_value()) {
     if (absl::Status status = CheckIsId(parts, "padding_idx", *parts.padding_idx); !status.ok()) return status;
   }
+  if (parts.dropout_mask_id.has_value()) {
+    if (absl::Status status = CheckIsId(parts, "dropout_mask_id", *parts.dropout_mask_id); !status.ok()) return status;
+    if (parts.token_scale != 1.0f) return Invalid(parts, "token rows have either a scale or dropout_mask_id");
+  }
   return parts.out_of_range == OutOfRangePolicy::kUnk ? CheckIsId(parts, "out_of_range: unk", parts.unk_id)
                                                       : absl::OkStatus();
 }

@@ -86,6 +86,8 @@ struct ModelParts {
   float token_scale = 1.0f;
   OutOfRangePolicy out_of_range = OutOfRangePolicy::kError;
   std::int64_t unk_id = 0;
+  /// The id of <mask> in a model that was trained with token dropout: see Model::dropout_mask_id.
+  std::optional<std::int64_t> dropout_mask_id;
   std::optional<TokenTypes> token_types;
   std::optional<ModelTable> position;
   PositionEncoding position_encoding = PositionEncoding::kNone;
@@ -132,6 +134,10 @@ class Model {
   [[nodiscard]] float token_scale() const { return parts_.token_scale; }
   [[nodiscard]] OutOfRangePolicy out_of_range() const { return parts_.out_of_range; }
   [[nodiscard]] std::int64_t unk_id() const { return parts_.unk_id; }
+  /// Where it is set, token rows of composed batches are those of ESM's token_dropout: <mask> has a row of zeros, and all
+  /// rows are multiplied by 1 - 0.15 * 0.8 and divided by 1 - the share of <mask> among a row's cells, or among its
+  /// unmasked ones where there is a mask.
+  [[nodiscard]] std::optional<std::int64_t> dropout_mask_id() const { return parts_.dropout_mask_id; }
   [[nodiscard]] const std::optional<TokenTypes>& token_types() const { return parts_.token_types; }
   /// The table that type ids name rows of, or nothing where the model adds no types.
   [[nodiscard]] const Table* token_type_table() const;

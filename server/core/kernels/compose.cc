@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "server/core/kernels/compose_to.h"
@@ -24,7 +25,7 @@ void CopyRows(const ComposeArguments& a) {
   for (std::size_t r = 0; r < a.row_count; ++r) std::memcpy(a.out + r * row_bytes, a.first.rows[r], row_bytes);
 }
 
-// At most two terms, no LayerNorm: one pass.
+// At most two terms, no divisors, no LayerNorm: one pass.
 void ComposeOnce(const ComposeArguments& a) {
   if (a.second.rows == nullptr && a.scale == 1.0f && a.first.type == a.output_type) return CopyRows(a);
   switch (a.output_type) {
@@ -35,38 +36,49 @@ void ComposeOnce(const ComposeArguments& a) {
   }
 }
 
+void DivideRows(const float* divisors, std::size_t row_count, std::size_t dim, float* rows) {
+  for (std::size_t r = 0; r < row_count; ++r) {
+    for (std::size_t i = 0; i < dim; ++i) rows[r * dim + i] /= divisors[r];
+  }
+}
+
 // A few rows at a time in float32, which is exact between the steps, and the output type last.
 void ComposeThroughBuffer(const ComposeArguments& a) {
   const std::size_t buffer_rows = std::clamp<std::size_t>(kBufferFloats / a.dim, 1, kMaxBufferRows);
   std::vector<float> sums(2 * buffer_rows * a.dim);
-  float* const sum = sums.data();
-  float* const next = sum + buffer_rows * a.dim;
+  float* sum = sums.data();
+  float* next = sum + buffer_rows * a.dim;
   std::array<const std::byte*, kMaxBufferRows> sum_rows = {};
   std::array<const std::byte*, kMaxBufferRows> next_rows = {};
   for (std::size_t r = 0; r < buffer_rows; ++r) {
     sum_rows[r] = reinterpret_cast<const std::byte*>(sum + r * a.dim);
     next_rows[r] = reinterpret_cast<const std::byte*>(next + r * a.dim);
   }
+  const auto add = [&](const Term& term, std::size_t rows) {
+    if (term.rows == nullptr) return;
+    ComposeOnce({.first = {sum_rows.data(), ElementType::kFloat32},
+                 .second = term,
+                 .dim = a.dim,
+                 .row_count = rows,
+                 .out = reinterpret_cast<std::byte*>(next)});
+    std::swap(sum, next);
+    std::swap(sum_rows, next_rows);
+  };
   for (std::size_t done = 0; done < a.row_count; done += buffer_rows) {
     const std::size_t rows = std::min(buffer_rows, a.row_count - done);
-    ComposeArguments step = {.first = From(a.first, done),
-                             .scale = a.scale,
-                             .second = From(a.second, done),
-                             .dim = a.dim,
-                             .row_count = rows,
-                             .out = reinterpret_cast<std::byte*>(sum)};
-    ComposeOnce(step);
-    float* result = sum;
-    if (a.third.rows != nullptr) {
-      step.first = {sum_rows.data(), ElementType::kFloat32};
-      step.scale = 1.0f;
-      step.second = From(a.third, done);
-      step.out = reinterpret_cast<std::byte*>(next);
-      ComposeOnce(step);
-      result = next;
+    ComposeOnce({.first = From(a.first, done),
+                 .scale = a.scale,
+                 .second = a.divisors == nullptr ? From(a.second, done) : Term{},
+                 .dim = a.dim,
+                 .row_count = rows,
+                 .out = reinterpret_cast<std::byte*>(sum)});
+    if (a.divisors != nullptr) {
+      DivideRows(a.divisors + done, rows, a.dim, sum);
+      add(From(a.second, done), rows);
     }
-    if (a.layer_norm != nullptr) LayerNormRows(*a.layer_norm, rows, result);
-    ComposeOnce({.first = {result == sum ? sum_rows.data() : next_rows.data(), ElementType::kFloat32},
+    add(From(a.third, done), rows);
+    if (a.layer_norm != nullptr) LayerNormRows(*a.layer_norm, rows, sum);
+    ComposeOnce({.first = {sum_rows.data(), ElementType::kFloat32},
                  .dim = a.dim,
                  .row_count = rows,
                  .output_type = a.output_type,
@@ -77,7 +89,9 @@ void ComposeThroughBuffer(const ComposeArguments& a) {
 }  // namespace
 
 void Compose(const ComposeArguments& arguments) {
-  if (arguments.third.rows == nullptr && arguments.layer_norm == nullptr) return ComposeOnce(arguments);
+  if (arguments.third.rows == nullptr && arguments.divisors == nullptr && arguments.layer_norm == nullptr) {
+    return ComposeOnce(arguments);
+  }
   ComposeThroughBuffer(arguments);
 }
 

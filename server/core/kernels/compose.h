@@ -20,7 +20,8 @@ struct Term {
 /// `output_type` (float32, float16 or bfloat16), is aligned to one of them, and overlaps nothing.
 struct ComposeArguments {
   Term first;
-  float scale = 1.0f;  ///< of the first term
+  float scale = 1.0f;               ///< of the first term
+  const float* divisors = nullptr;  ///< of the scaled first term, one an output row; null: none
   Term second;
   Term third;
   const LayerNormParameters* layer_norm = nullptr;  ///< of `dim` elements; null: none
@@ -30,13 +31,13 @@ struct ComposeArguments {
   std::byte* out = nullptr;
 };
 
-/// Writes each output row once: LayerNorm(scale * first + second + third), as far as these are there.
+/// Writes each output row once: LayerNorm(scale * first / divisor + second + third), as far as these are there.
 ///
-/// Every element is widened to float32 (exactly; float64 is rounded to nearest even), multiplied and added in float32
-/// in that order, and rounded to the output type once, to nearest even. A single unscaled term already stored in the
+/// Every element is widened to float32 (exactly; float64 is rounded to nearest even), multiplied, divided and added in
+/// float32 in that order, and rounded to the output type once, to nearest even. A single unscaled term already stored in the
 /// output type is copied bit for bit. NaNs that are converted keep sign and upper payload bits and become quiet. Every
 /// SIMD target gives the same bits as ComposeReference. Thread safety: thread-safe. Cost: one pass for up to two terms
-/// without LayerNorm; else some rows at a time go through a buffer that stays in the cache, the one allocation of a
+/// without divisors and LayerNorm; else some rows at a time go through a buffer that stays in the cache, the one allocation of a
 /// call. No lock, no log.
 void Compose(const ComposeArguments& arguments);
 

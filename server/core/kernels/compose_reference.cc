@@ -35,7 +35,7 @@ void Normalise(const LayerNormParameters& parameters, std::vector<float>* row) {
 
 void ComposeReference(const ComposeArguments& a) {
   const bool copies =
-      a.second.rows == nullptr && a.layer_norm == nullptr && a.scale == 1.0f && a.first.type == a.output_type;
+      a.second.rows == nullptr && a.divisors == nullptr && a.layer_norm == nullptr && a.scale == 1.0f && a.first.type == a.output_type;
   const std::size_t row_bytes = a.dim * ElementSize(a.output_type);
   std::vector<float> row(a.dim);
   for (std::size_t r = 0; r < a.row_count; ++r) {
@@ -46,6 +46,7 @@ void ComposeReference(const ComposeArguments& a) {
     }
     for (std::size_t i = 0; i < a.dim; ++i) {
       row[i] = ReadAsFloat(a.first.rows[r], i, a.first.type) * a.scale;
+      if (a.divisors != nullptr) row[i] /= a.divisors[r];
       for (const Term* term : {&a.second, &a.third}) {
         if (term->rows != nullptr) row[i] += ReadAsFloat(term->rows[r], i, term->type);
       }
