@@ -62,6 +62,7 @@ void ReadComputation(const v1::DescribeModelResponse& response, ModelDescription
   model->out_of_range = static_cast<OutOfRangePolicy>(response.out_of_range());
   if (response.has_unk_id()) model->unk_id = response.unk_id();
   model->out_of_range_ids = response.out_of_range_ids();
+  if (response.has_dropout_mask_id()) model->dropout_mask_id = response.dropout_mask_id();
 }
 
 }  // namespace

@@ -191,6 +191,7 @@ class Builder {
     const config::OutOfRange out_of_range = config_.out_of_range.value_or(config::OutOfRange{});
     parts->out_of_range = ToPolicy(out_of_range.policy);
     parts->unk_id = out_of_range.unk_id;
+    parts->dropout_mask_id = config_.dropout_mask_id;
     parts->padding_idx = config_.padding_idx;
     parts->numbering = ToNumbering(config_.numbering.value_or(config::Numbering::kSequential));
     parts->row_offset = config_.row_offset.value_or(0);

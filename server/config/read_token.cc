@@ -102,6 +102,7 @@ void ReadToken(MapReader& model, const std::string& folder, ModelConfig& out) {
   out.token = ReadTokenRows(*token, folder, has_path);
   out.token_scale = ReadScale(*token);
   out.out_of_range = ReadOutOfRange(*token, out.token);
+  out.dropout_mask_id = ReadOptionalInteger(*token, "dropout_mask_id", {.min = 0});
 }
 
 }  // namespace embd::config

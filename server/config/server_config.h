@@ -215,6 +215,7 @@ struct ModelConfig {
   std::variant<TableFile, SeededTokens> token;                  ///< a TableFile without path: the one that is inferred
   std::optional<TokenScale> token_scale;                        ///< default: 1
   std::optional<OutOfRange> out_of_range;                       ///< default: error
+  std::optional<std::int64_t> dropout_mask_id;  ///< ESM's token_dropout, with this id for <mask>; default: none
   std::optional<std::variant<Absent, TokenTypes>> token_types;  ///< default: absent
   std::optional<Positions> position;                            ///< default: none
   std::optional<Numbering> numbering;                           ///< default: sequential

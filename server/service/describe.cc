@@ -121,6 +121,7 @@ void DescribeSum(const core::Model& model, v1::DescribeModelResponse* response) 
   response->set_position_before_type(model.position_before_type());
   if (const auto& norm = model.layer_norm(); norm.has_value()) response->set_layer_norm_eps(norm->parameters.eps);
   response->set_zero_masked(model.zero_masked());
+  if (const auto mask_id = model.dropout_mask_id()) response->set_dropout_mask_id(*mask_id);
 }
 
 }  // namespace

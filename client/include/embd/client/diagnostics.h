@@ -121,6 +121,8 @@ struct ModelDescription {
   OutOfRangePolicy out_of_range = OutOfRangePolicy::kUnspecified;
   std::optional<std::int64_t> unk_id = {};
   std::int64_t out_of_range_ids = 0;
+  /// The id of <mask> in a model that was trained with ESM's token_dropout; unset: none.
+  std::optional<std::int64_t> dropout_mask_id = {};
   /// What a user of the model should know.
   std::vector<std::string> notes = {};
 };
