@@ -276,6 +276,12 @@ void Draft::Order(config::SumOrder order) {
   found_.Add("sum_order", order == config::SumOrder::kTypeFirst ? "type_first" : "position_first", architecture_);
 }
 
+void Draft::TokenDropout(const Sourced<std::int64_t>& mask_id) {
+  if (given_.dropout_mask_id.has_value() || given_.token_scale.has_value()) return;
+  model_.dropout_mask_id = mask_id.value;
+  found_.Add("token.dropout_mask_id", mask_id.value, mask_id.source);
+}
+
 void Draft::ZeroMasked() {
   model_.zero_masked = true;
   found_.Add("zero_masked", "true", architecture_);

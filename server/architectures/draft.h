@@ -82,6 +82,8 @@ class Draft {
 
   void Order(config::SumOrder order);
   void ZeroMasked();
+  /// Token rows as ESM's token_dropout makes them, with the id of <mask>.
+  void TokenDropout(const Sourced<std::int64_t>& mask_id);
   void Trained(const Sourced<std::int64_t>& length);
 
   void Note(std::string note) { found_.Note(std::move(note)); }

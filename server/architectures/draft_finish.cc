@@ -132,6 +132,7 @@ absl::StatusOr<InferredModel> Draft::Finish() {
   model_.name = given_.name;
   model_.version = given_.version;
   model_.out_of_range = given_.out_of_range;
+  if (given_.dropout_mask_id.has_value()) model_.dropout_mask_id = given_.dropout_mask_id;
   Prefer(given_.token_scale, &model_.token_scale, "token.scale");
   FinishPosition();
   FinishNumbering();

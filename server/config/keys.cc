@@ -24,7 +24,9 @@ constexpr std::array<Key, 1> kLogKeys = {"level"};
 constexpr std::array<Key, 12> kModelKeys = {"name",        "version",    "path",        "side",
                                             "token",       "token_type", "position",    "layer_norm",
                                             "padding_idx", "sum_order",  "zero_masked", "trained_context_length"};
-constexpr std::array<Key, 13> kTokenKeys = {"file", "tensor", "vocabulary", "dtype", "shape", "offset", "mmap", "nan", "seeded", "scale", "scale_rounding", "out_of_range", "dropout_mask_id"};
+constexpr std::array<Key, 13> kTokenKeys = {
+    "file", "tensor", "vocabulary", "dtype",          "shape",        "offset",         "mmap",
+    "nan",  "seeded", "scale",      "scale_rounding", "out_of_range", "dropout_mask_id"};
 constexpr std::array<Key, 5> kSeededTokensKeys = {"vocab_size", "embedding_dim", "mean", "std", "seed"};
 constexpr std::array<Key, 1> kOutOfRangeKeys = {"unk"};
 constexpr std::array<Key, 5> kTokenTypeKeys = {"file", "tensor", "seeded", "shared", "only_when_sent"};

@@ -210,11 +210,11 @@ enum class SumOrder { kTypeFirst, kPositionFirst };
 struct ModelConfig {
   std::string name;
   std::string version = "1";
-  std::string path;                                             ///< a model folder or a file; empty: spelled out
-  std::optional<Side> side;                                     ///< which half of an encoder-decoder is meant
-  std::variant<TableFile, SeededTokens> token;                  ///< a TableFile without path: the one that is inferred
-  std::optional<TokenScale> token_scale;                        ///< default: 1
-  std::optional<OutOfRange> out_of_range;                       ///< default: error
+  std::string path;                             ///< a model folder or a file; empty: spelled out
+  std::optional<Side> side;                     ///< which half of an encoder-decoder is meant
+  std::variant<TableFile, SeededTokens> token;  ///< a TableFile without path: the one that is inferred
+  std::optional<TokenScale> token_scale;        ///< default: 1
+  std::optional<OutOfRange> out_of_range;       ///< default: error
   std::optional<std::int64_t> dropout_mask_id;  ///< ESM's token_dropout, with this id for <mask>; default: none
   std::optional<std::variant<Absent, TokenTypes>> token_types;  ///< default: absent
   std::optional<Positions> position;                            ///< default: none

@@ -71,18 +71,18 @@ void ModernBert(Draft* draft) {
                                   draft->fault()));
 }
 
-void RefuseTokenDropout(Draft* draft) {
+void TokenDropout(Draft* draft) {
   const auto dropout = draft->settings().FlagOr("token_dropout", false);
   if (!dropout.value) return;
+  const auto mask_id = draft->settings().Integer("mask_token_id", /*min=*/0);
+  if (mask_id.has_value()) return draft->TokenDropout(*mask_id);
   draft->Refuse(
-      absl::StrCat(dropout.source,
-                   " scales every row by its sequence's share of <mask>, which is not served; for the input stage "
-                   "without it, spell the model out with token, position and padding_idx instead of path"));
+      absl::StrCat(dropout.source, " needs mask_token_id, which config.json does not say; give token.dropout_mask_id"));
 }
 
 void Esm(Draft* draft) {
   const Settings& settings = draft->settings();
-  RefuseTokenDropout(draft);
+  TokenDropout(draft);
   EncoderTokens(draft, "esm", "hidden_size");
   const auto type = settings.Text("position_embedding_type").value_or(Sourced<std::string>{"absolute", kClassDefault});
   if (type.value == "absolute") {

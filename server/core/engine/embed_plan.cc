@@ -12,8 +12,8 @@
 namespace embd::core {
 namespace {
 
-constexpr std::int64_t kZeroRow = -1;  // in place of an id
-constexpr std::int64_t kPadding = -1;  // in place of a cell
+constexpr std::int64_t kZeroRow = -1;                                  // in place of an id
+constexpr std::int64_t kPadding = -1;                                  // in place of a cell
 constexpr float kKeptAtTraining = static_cast<float>(1 - 0.15 * 0.8);  // ESM's token dropout
 
 }  // namespace

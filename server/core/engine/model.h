@@ -134,8 +134,8 @@ class Model {
   [[nodiscard]] float token_scale() const { return parts_.token_scale; }
   [[nodiscard]] OutOfRangePolicy out_of_range() const { return parts_.out_of_range; }
   [[nodiscard]] std::int64_t unk_id() const { return parts_.unk_id; }
-  /// Where it is set, token rows of composed batches are those of ESM's token_dropout: <mask> has a row of zeros, and all
-  /// rows are multiplied by 1 - 0.15 * 0.8 and divided by 1 - the share of <mask> among a row's cells, or among its
+  /// Where it is set, token rows of composed batches are those of ESM's token_dropout: <mask> has a row of zeros, and
+  /// all rows are multiplied by 1 - 0.15 * 0.8 and divided by 1 - the share of <mask> among a row's cells, or among its
   /// unmasked ones where there is a mask.
   [[nodiscard]] std::optional<std::int64_t> dropout_mask_id() const { return parts_.dropout_mask_id; }
   [[nodiscard]] const std::optional<TokenTypes>& token_types() const { return parts_.token_types; }

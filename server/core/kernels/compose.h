@@ -34,11 +34,11 @@ struct ComposeArguments {
 /// Writes each output row once: LayerNorm(scale * first / divisor + second + third), as far as these are there.
 ///
 /// Every element is widened to float32 (exactly; float64 is rounded to nearest even), multiplied, divided and added in
-/// float32 in that order, and rounded to the output type once, to nearest even. A single unscaled term already stored in the
-/// output type is copied bit for bit. NaNs that are converted keep sign and upper payload bits and become quiet. Every
-/// SIMD target gives the same bits as ComposeReference. Thread safety: thread-safe. Cost: one pass for up to two terms
-/// without divisors and LayerNorm; else some rows at a time go through a buffer that stays in the cache, the one allocation of a
-/// call. No lock, no log.
+/// float32 in that order, and rounded to the output type once, to nearest even. A single unscaled term already stored
+/// in the output type is copied bit for bit. NaNs that are converted keep sign and upper payload bits and become quiet.
+/// Every SIMD target gives the same bits as ComposeReference. Thread safety: thread-safe. Cost: one pass for up to two
+/// terms without divisors and LayerNorm; else some rows at a time go through a buffer that stays in the cache, the one
+/// allocation of a call. No lock, no log.
 void Compose(const ComposeArguments& arguments);
 
 /// The same in plain loops: the definition that Compose is tested against.

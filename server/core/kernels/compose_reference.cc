@@ -34,8 +34,8 @@ void Normalise(const LayerNormParameters& parameters, std::vector<float>* row) {
 }  // namespace
 
 void ComposeReference(const ComposeArguments& a) {
-  const bool copies =
-      a.second.rows == nullptr && a.divisors == nullptr && a.layer_norm == nullptr && a.scale == 1.0f && a.first.type == a.output_type;
+  const bool copies = a.second.rows == nullptr && a.divisors == nullptr && a.layer_norm == nullptr && a.scale == 1.0f &&
+                      a.first.type == a.output_type;
   const std::size_t row_bytes = a.dim * ElementSize(a.output_type);
   std::vector<float> row(a.dim);
   for (std::size_t r = 0; r < a.row_count; ++r) {

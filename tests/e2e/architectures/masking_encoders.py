@@ -65,7 +65,6 @@ def _esms():
             stage,
             context=L - 2 if learned else None,
             rotation=None if learned else Rotation(D // 3, D // 3),
-            may_be_refused="token_dropout" if made["token_dropout"] else None,
         )
 
 

@@ -187,6 +187,11 @@ INSTANTIATE_TEST_SUITE_P(
                "esm.embeddings.word_embeddings.weight + learned esm.embeddings.position_embeddings.weight[padding] -> "
                "norm esm.embeddings.layer_norm.weight, esm.embeddings.layer_norm.bias eps 1e-12, masked 0; pad 1; "
                "trained 5"},
+        Family{"EsmWithTokenDropout",
+               R"({"model_type":"esm","num_attention_heads":2,"token_dropout":true,"mask_token_id":3,"pad_token_id":1,
+                   "position_embedding_type":"rotary"})",
+               {{"esm.embeddings.word_embeddings.weight", {10, 8}}},
+               "esm.embeddings.word_embeddings.weight, dropout of 3 + rotary 4/4 theta 10000 half, masked 0; pad 1"},
         Family{"EsmWithRotaryPositions",
                R"({"model_type":"esm","num_attention_heads":2,"token_dropout":false,"pad_token_id":1,
                    "emb_layer_norm_before":false,"position_embedding_type":"rotary"})",

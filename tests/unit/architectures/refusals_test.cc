@@ -141,12 +141,12 @@ TEST(Refusals, BlenderbotSmallsDecoderNormalisesTooEarly) {
       StatusIs(kUnimplemented, HasSubstr("the decoder of model_type blenderbot-small normalises token rows before")));
 }
 
-TEST(Refusals, EsmsTokenDropoutIsNotIgnored) {
+TEST(Refusals, EsmsTokenDropoutNeedsTheIdOfMask) {
   EXPECT_THAT(
       ModelFolder(R"({"model_type":"esm","token_dropout":true})", {{"esm.embeddings.word_embeddings.weight", {10, 8}}})
           .Infer(),
       StatusIs(kUnimplemented,
-               AllOf(HasSubstr("config.json: token_dropout = true"), HasSubstr("spell the model out"))));
+               AllOf(HasSubstr("config.json: token_dropout = true"), HasSubstr("needs mask_token_id"))));
 }
 
 TEST(Refusals, EsmsPositionsNeedAPaddingId) {

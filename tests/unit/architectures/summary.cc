@@ -90,6 +90,7 @@ std::string TokenText(const config::ModelConfig& model) {
     absl::StrAppend(&text, " * ", scale.sqrt_dim ? "sqrt_dim" : absl::StrCat(scale.factor),
                     scale.weight_dtype ? " as weight" : "");
   }
+  if (model.dropout_mask_id.has_value()) absl::StrAppend(&text, ", dropout of ", *model.dropout_mask_id);
   return text;
 }
 

@@ -313,6 +313,51 @@ TEST(MaskedCells, AreWarnedOfWhereTheyDoNothing) {
   EXPECT_THAT(plan.warnings(), ElementsAre(HasSubstr("attention_mask has no effect")));
 }
 
+ModelParts WithDropout(std::int64_t mask_id) {
+  ModelParts parts = Tokens(5);
+  parts.dropout_mask_id = mask_id;
+  return parts;
+}
+
+// One of three tokens is <mask>: the others are multiplied by 0.88f and divided by 1 - 1/3, each in float32.
+TEST(TokenDropout, ZeroesMaskTokensAndRescalesTheirRow) {
+  const float kept = 1.0f - 1.0f / 3.0f;
+  EXPECT_THAT(Embed(WithDropout(4), Batch({1, 4, 3})),
+              ElementsAre(0.88f / kept, -0.88f / kept, 0, 0, 3 * 0.88f / kept, -3 * 0.88f / kept));
+}
+
+TEST(TokenDropout, CountsAmongUnmaskedCells) {
+  EmbedInput input = Batch({1, 4, 3, 0});
+  input.attention_mask = {1, 1, 0, 0};
+  EXPECT_THAT(Embed(WithDropout(4), input),
+              ElementsAre(0.88f / 0.5f, -0.88f / 0.5f, 0, 0, 3 * 0.88f / 0.5f, -3 * 0.88f / 0.5f, 0, 0));
+}
+
+TEST(TokenDropout, RowsDoNotMix) {
+  const EmbedInput input = {.ids = {1, 4, 3}, .row_lengths = {2, 1}, .packed = true};
+  EXPECT_THAT(Embed(WithDropout(4), input), ElementsAre(0.88f / 0.5f, -0.88f / 0.5f, 0, 0, 3 * 0.88f, -3 * 0.88f));
+}
+
+TEST(TokenDropout, LeavesTheTokenPartAndGivenVectorsAlone) {
+  EmbedInput token = Batch({1, 4});
+  token.part = Part::kToken;
+  EXPECT_THAT(Embed(WithDropout(4), token), ElementsAre(1, -1, 4, -4));
+  EXPECT_THAT(Embed(WithDropout(4), Given(ElementType::kFloat32, {1, 2}, {1, 1, 2})), ElementsAre(1, 2));
+}
+
+TEST(TokenDropout, GoesBeforePositionsAndLayerNorm) {
+  ModelParts parts = WithDropout(4);
+  AddPositions({{100, 200}}, &parts);
+  EXPECT_THAT(Embed(std::move(parts), Batch({1})), ElementsAre(100.0f + 0.88f, 200.0f - 0.88f));
+}
+
+TEST(TokenDropout, MaskIdOutsideTheTableAndAScaleAreRefused) {
+  EXPECT_THAT(Model::Create(WithDropout(5)), StatusIs(kInvalid, HasSubstr("dropout_mask_id = 5 is outside [0, 5)")));
+  ModelParts scaled = WithDropout(4);
+  scaled.token_scale = 2.0f;
+  EXPECT_THAT(Model::Create(std::move(scaled)), StatusIs(kInvalid, HasSubstr("either a scale or dropout_mask_id")));
+}
+
 TEST(TrainedContextLength, IsWarnedOfBeyondIt) {
   const auto parts = [] {
     ModelParts model = Tokens(5);
