@@ -10,6 +10,9 @@
 namespace embd::architectures {
 namespace {
 
+// The output side's table, which is the token table where both are tied.
+constexpr char kHead[] = "lm_head.weight";
+
 // Tables that the libraries let grow do so up to the longest sequence that servers take unless told otherwise.
 constexpr std::int64_t kGrowTo = std::int64_t{1} << 20;
 
@@ -112,6 +115,18 @@ config::TableFile Draft::Use(const ChosenTensor& tensor, absl::string_view key, 
   return file;
 }
 
+bool Draft::HasAny(const Names& names) const {
+  return std::any_of(names.begin(), names.end(), [this](const std::string& name) { return tensors_.Has(name); });
+}
+
+void Draft::ReportUntiedHead(const Names& names) {
+  fault_->Report(core::InvalidArgument(
+      "TENSOR_NOT_FOUND",
+      absl::StrCat("has no token table: tried ", QuotedNames(names), "; \"", kHead,
+                   "\" stands in only where tie_word_embeddings is true; name the one that is meant "
+                   "as token.tensor")));
+}
+
 void Draft::Token(const Names& names, const StatedShape& stated, bool tied) {
   const auto* const seeded = std::get_if<config::SeededTokens>(&given_.token);
   const config::TableFile file = GivenFile(given_.token);
@@ -119,9 +134,8 @@ void Draft::Token(const Names& names, const StatedShape& stated, bool tied) {
   if (seeded != nullptr) width_ = seeded->embedding_dim;
   if (seeded != nullptr || !file.path.empty()) return;
   Names candidates = names;
-  bool any = false;
-  for (const std::string& name : names) any = any || tensors_.Has(name);
-  if (!any && tied) candidates.emplace_back("lm_head.weight");
+  if (!HasAny(names) && tied) candidates.emplace_back(kHead);
+  if (!HasAny(candidates) && tensors_.Has(kHead) && file.tensor.empty()) return ReportUntiedHead(names);
   const auto chosen = Choose(file, candidates, "token table", "token");
   if (!chosen.has_value()) return;
   CheckShape(*chosen, file.tensor.empty() ? stated : StatedShape{}, 0, "token table", "token");

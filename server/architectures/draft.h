@@ -97,6 +97,8 @@ class Draft {
   [[nodiscard]] absl::StatusOr<InferredModel> Finish();
 
  private:
+  [[nodiscard]] bool HasAny(const Names& names) const;
+  void ReportUntiedHead(const Names& names);
   // The tensor that `given` names, else the first of `names`; nothing where the fault has it.
   std::optional<ChosenTensor> Choose(const config::TableFile& given, const Names& names, absl::string_view what,
                                      absl::string_view key);

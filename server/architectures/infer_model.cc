@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -27,6 +28,8 @@ namespace {
 constexpr std::array kFamilies = {InferGpt,           InferBert,           InferRoberta,    InferOtherEncoder,
                                   InferMaskNumbered,  InferEncoderDecoder, InferSinusoidal, InferWithoutPosition,
                                   InferRotaryDecoder, InferGemma,          InferOtherRotary};
+
+bool IsGguf(const std::string& path) { return absl::EndsWithIgnoreCase(path, ".gguf"); }
 
 std::string InFolder(const std::string& folder, const char* name) {
   return (std::filesystem::path(folder) / name).string();
@@ -74,7 +77,9 @@ absl::StatusOr<InferredModel> FromGguf(const config::ModelConfig& given) {
   const nlohmann::json general = GgufObject(tensors.metadata(), "general.");
   const auto type = Settings(general, "metadata: general.", &fault).Text("architecture");
   if (!fault.ok()) return fault.status();
-  if (!type.has_value()) return formats::InvalidFile("metadata: general.architecture is missing");
+  if (!type.has_value())
+    return formats::InvalidFile(
+        "metadata: general.architecture is missing; say which table is meant as token: { file: … } instead of path");
   const std::string prefix = absl::StrCat(type->value, ".");
   const nlohmann::json object = GgufObject(tensors.metadata(), prefix);
   const Settings settings(object, absl::StrCat("metadata: ", prefix), &fault);
@@ -85,7 +90,7 @@ absl::StatusOr<InferredModel> FromGguf(const config::ModelConfig& given) {
 }
 
 absl::StatusOr<InferredModel> Infer(const config::ModelConfig& given) {
-  if (absl::EndsWith(given.path, ".gguf")) return FromGguf(given);
+  if (IsGguf(given.path)) return FromGguf(given);
   const auto folder = TransformerFolder(given.path);
   if (!folder.ok()) return folder.status();
   const auto config = ReadJsonFile(InFolder(*folder, "config.json"));
@@ -100,6 +105,11 @@ absl::Status WithFolder(const std::string& folder, const absl::Status& status) {
 }
 
 }  // namespace
+
+bool CanInferFrom(const std::string& path) {
+  std::error_code error;
+  return IsGguf(path) || std::filesystem::is_directory(path, error);
+}
 
 absl::StatusOr<InferredModel> InferModel(const config::ModelConfig& given) {
   auto inferred = formats::CatchOutOfMemory(given.path, [&given] { return Infer(given); });

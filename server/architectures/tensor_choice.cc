@@ -10,12 +10,8 @@
 namespace embd::architectures {
 namespace {
 
-std::string Quoted(const Names& names) {
-  return absl::StrJoin(names, ", ", [](std::string* out, const std::string& name) { *out += core::Quote(name); });
-}
-
 absl::Status NoneFound(const TensorSource& tensors, const Names& names, absl::string_view what, absl::string_view key) {
-  const std::string message = absl::StrCat("has no ", what, ": tried ", Quoted(names), "; there are ",
+  const std::string message = absl::StrCat("has no ", what, ": tried ", QuotedNames(names), "; there are ",
                                            tensors.ListNames(), "; name the one that is meant as ", key);
   return formats::AtPath(tensors.path(), core::InvalidArgument("TENSOR_NOT_FOUND", message));
 }
@@ -57,6 +53,10 @@ absl::StatusOr<ChosenTensor> ChooseTensor(const TensorSource& tensors, const Nam
     if (absl::Status status = CheckSame(tensors, *chosen, present[i], what, key); !status.ok()) return status;
   }
   return chosen;
+}
+
+std::string QuotedNames(const Names& names) {
+  return absl::StrJoin(names, ", ", [](std::string* out, const std::string& name) { *out += core::Quote(name); });
 }
 
 std::string ShapeText(const std::vector<std::int64_t>& shape) {

@@ -29,6 +29,9 @@ using Names = std::vector<std::string>;
 [[nodiscard]] absl::StatusOr<ChosenTensor> ChooseTensor(const TensorSource& tensors, const Names& names,
                                                         absl::string_view what, absl::string_view key);
 
+/// `"a", "b"`.
+[[nodiscard]] std::string QuotedNames(const Names& names);
+
 /// "[320, 64]".
 [[nodiscard]] std::string ShapeText(const std::vector<std::int64_t>& shape);
 
