@@ -17,7 +17,7 @@ namespace embd::formats {
 inline constexpr std::size_t kPassingBytes = std::size_t{2} << 20;
 
 /// Fills `out` with the bytes from `offset` on, counts their NaNs, and returns their SHA-256 in hexadecimal. From a few
-/// MiB on a second thread hashes what has been read while this one reads on; the result is the same.
+/// MiB on other threads read while this one hashes; the result is the same.
 ///
 /// Errors: those of `FileReader::ReadAt`.
 [[nodiscard]] absl::StatusOr<std::string> ReadAndHash(const FileReader& file, std::uint64_t offset,

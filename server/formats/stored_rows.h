@@ -33,7 +33,7 @@ struct StoredRows {
   std::uint64_t offset = 0;  ///< of the first byte in the file
 };
 
-/// Reads the rows, which must lie inside the file, into memory, and hashes them on a second thread meanwhile; or, with
+/// Reads the rows, which must lie inside the file, into memory on a few threads, and hashes them meanwhile; or, with
 /// `how.mmap`, maps them and hashes them there.
 ///
 /// Cost: the slower one of reading and SHA-256. Memory: the table; nothing where it is mapped.

@@ -30,7 +30,7 @@ bool ReplaceLostPages(std::uintptr_t address) {
     if (begin == 0 || address < begin || address >= end) continue;
     const std::uintptr_t page = address / page_bytes * page_bytes;
     slot.damaged.store(true, std::memory_order_release);
-    return mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,  // NOLINT(performance-no-int-to-ptr)
+    return mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
   }
   return false;
