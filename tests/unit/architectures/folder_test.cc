@@ -72,6 +72,29 @@ TEST(ModelFolder, TheHeadsTableIsNoTokenTableUnlessTheyAreTied) {
               StatusIs(kInvalid, HasSubstr("token table")));
 }
 
+TEST(ModelFolder, BothPrefixesWithDifferentTablesAreRefused) {
+  const ModelFolder folder(
+      kGpt2, {{"wte.weight", {10, 8}}, {"transformer.wte.weight", {10, 8}}, {"transformer.wpe.weight", {6, 8}}});
+
+  EXPECT_THAT(folder.Infer(), StatusIs(kInvalid, HasSubstr("\"wte.weight\" and \"transformer.wte.weight\"")));
+}
+
+// Rows 0 and 1 are those of ids before padding and of padding itself.
+TEST(ModelFolder, ARobertaTableOf514RowsHasRoomFor512Positions) {
+  const ModelFolder folder(R"({"model_type":"roberta","max_position_embeddings":514})",
+                           {{"embeddings.word_embeddings.weight", {10, 8}},
+                            {"embeddings.position_embeddings.weight", {514, 8}},
+                            {"embeddings.token_type_embeddings.weight", {1, 8}},
+                            {"embeddings.LayerNorm.weight", {8}},
+                            {"embeddings.LayerNorm.bias", {8}}});
+
+  ASSERT_OK_AND_ASSIGN(const InferredModel standard, folder.Infer());
+  ASSERT_OK_AND_ASSIGN(const InferredModel shifted, folder.Infer({.padding_idx = 3}));
+
+  EXPECT_EQ(standard.model.trained_context_length, 512);
+  EXPECT_EQ(shifted.model.trained_context_length, 510);
+}
+
 TEST(ModelFolder, SentenceTransformersKeepTheTransformerInAFolderOfItsOwn) {
   const ModelFolder folder(kGpt2, {{"wte.weight", {10, 8}}, {"wpe.weight", {6, 8}}}, "0_Transformer");
   folder.Write("modules.json", R"([{"idx":0,"name":"0","path":"0_Transformer",
