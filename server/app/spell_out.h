@@ -7,8 +7,8 @@
 
 namespace embd::app {
 
-/// The model of a configuration with all that its `path` tells: a model folder is inferred from, a file holds its
-/// tables, and without a path it is the configuration itself.
+/// The model of a configuration with all that its `path` tells: a model folder or GGUF file is inferred from,
+/// another file holds its tables, and without a path it is the configuration itself.
 ///
 /// Errors: those of architectures::InferModel and SpellOutFile.
 [[nodiscard]] absl::StatusOr<architectures::InferredModel> SpellOut(const config::ModelConfig& given);

@@ -10,6 +10,9 @@
 namespace embd::architectures {
 namespace {
 
+// The output side's table, which is the token table where both are tied.
+constexpr char kHead[] = "lm_head.weight";
+
 // Tables that the libraries let grow do so up to the longest sequence that servers take unless told otherwise.
 constexpr std::int64_t kGrowTo = std::int64_t{1} << 20;
 
@@ -41,13 +44,13 @@ config::TableFile GivenFile(const Variant& source) {
 
 }  // namespace
 
-Draft::Draft(const config::ModelConfig& given, std::string model_type, const Settings& settings,
-             const formats::Checkpoint& checkpoint, Fault* fault)
+Draft::Draft(const config::ModelConfig& given, std::string model_type, std::string architecture,
+             const Settings& settings, const TensorSource& tensors, Fault* fault)
     : given_(given),
       model_type_(std::move(model_type)),
-      architecture_(absl::StrCat("model_type ", model_type_)),
+      architecture_(std::move(architecture)),
       settings_(settings),
-      checkpoint_(checkpoint),
+      tensors_(tensors),
       fault_(fault) {}
 
 void Draft::Refuse(absl::string_view message) {
@@ -73,8 +76,8 @@ config::Side Draft::NeedSide() {
 
 std::optional<ChosenTensor> Draft::Choose(const config::TableFile& given, const Names& names, absl::string_view what,
                                           absl::string_view key) {
-  auto chosen = given.tensor.empty() ? ChooseTensor(checkpoint_, names, what, absl::StrCat(key, ".tensor"))
-                                     : NamedTensor(checkpoint_, given.tensor);
+  auto chosen = given.tensor.empty() ? ChooseTensor(tensors_, names, what, absl::StrCat(key, ".tensor"))
+                                     : tensors_.Find(given.tensor);
   if (chosen.ok()) return *std::move(chosen);
   fault_->Report(chosen.status());
   return std::nullopt;
@@ -112,6 +115,18 @@ config::TableFile Draft::Use(const ChosenTensor& tensor, absl::string_view key, 
   return file;
 }
 
+bool Draft::HasAny(const Names& names) const {
+  return std::any_of(names.begin(), names.end(), [this](const std::string& name) { return tensors_.Has(name); });
+}
+
+void Draft::ReportUntiedHead(const Names& names) {
+  fault_->Report(core::InvalidArgument(
+      "TENSOR_NOT_FOUND",
+      absl::StrCat("has no token table: tried ", QuotedNames(names), "; \"", kHead,
+                   "\" stands in only where tie_word_embeddings is true; name the one that is meant "
+                   "as token.tensor")));
+}
+
 void Draft::Token(const Names& names, const StatedShape& stated, bool tied) {
   const auto* const seeded = std::get_if<config::SeededTokens>(&given_.token);
   const config::TableFile file = GivenFile(given_.token);
@@ -119,9 +134,8 @@ void Draft::Token(const Names& names, const StatedShape& stated, bool tied) {
   if (seeded != nullptr) width_ = seeded->embedding_dim;
   if (seeded != nullptr || !file.path.empty()) return;
   Names candidates = names;
-  bool any = false;
-  for (const std::string& name : names) any = any || checkpoint_.Has(name);
-  if (!any && tied) candidates.emplace_back("lm_head.weight");
+  if (!HasAny(names) && tied) candidates.emplace_back(kHead);
+  if (!HasAny(candidates) && tensors_.Has(kHead) && file.tensor.empty()) return ReportUntiedHead(names);
   const auto chosen = Choose(file, candidates, "token table", "token");
   if (!chosen.has_value()) return;
   CheckShape(*chosen, file.tensor.empty() ? stated : StatedShape{}, 0, "token table", "token");
@@ -153,7 +167,7 @@ void Draft::Padding(std::optional<std::int64_t> fallback, bool numbers_positions
   if (!stated.has_value() && fallback.has_value() && !settings_.IsNull(kKey)) id = {*fallback, kClassDefault};
   if (!id.has_value()) {
     if (numbers_positions)
-      RefuseFile("config.json: pad_token_id is missing; positions are numbered by it: say padding_idx");
+      RefuseFile(absl::StrCat(settings_.Place(kKey), " is missing; positions are numbered by it: say padding_idx"));
     return;
   }
   if (id->value < 0 || (vocab_size_ > 0 && id->value >= vocab_size_)) {

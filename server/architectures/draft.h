@@ -13,8 +13,8 @@
 #include "server/architectures/rotary_settings.h"
 #include "server/architectures/settings.h"
 #include "server/architectures/tensor_choice.h"
+#include "server/architectures/tensor_source.h"
 #include "server/config/server_config.h"
-#include "server/formats/checkpoint.h"
 
 namespace embd::architectures {
 
@@ -31,18 +31,19 @@ struct StatedShape {
 /// Ownership: refers to the arguments of the constructor. Thread safety: not thread-safe.
 class Draft {
  public:
-  Draft(const config::ModelConfig& given, std::string model_type, const Settings& settings,
-        const formats::Checkpoint& checkpoint, Fault* fault);
+  /// `architecture` is how messages name the model_type, e.g. "model_type gpt2".
+  Draft(const config::ModelConfig& given, std::string model_type, std::string architecture, const Settings& settings,
+        const TensorSource& tensors, Fault* fault);
 
   [[nodiscard]] const std::string& model_type() const { return model_type_; }
   /// "model_type gpt2": the source of what the architecture fixes.
   [[nodiscard]] const std::string& architecture() const { return architecture_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
-  [[nodiscard]] const formats::Checkpoint& checkpoint() const { return checkpoint_; }
+  [[nodiscard]] const TensorSource& tensors() const { return tensors_; }
   [[nodiscard]] const config::ModelConfig& given() const { return given_; }
   /// Columns of the token table; 0: not known.
   [[nodiscard]] std::int64_t width() const { return width_; }
-  /// The tensor of the token table; empty: not one of the checkpoint.
+  /// The tensor of the token table; empty: not one of the source.
   [[nodiscard]] const std::string& token_tensor() const { return token_tensor_; }
 
   /// Whether the position that is given is of another kind, so that nothing about it need be found.
@@ -98,6 +99,8 @@ class Draft {
   [[nodiscard]] absl::StatusOr<InferredModel> Finish();
 
  private:
+  [[nodiscard]] bool HasAny(const Names& names) const;
+  void ReportUntiedHead(const Names& names);
   // The tensor that `given` names, else the first of `names`; nothing where the fault has it.
   std::optional<ChosenTensor> Choose(const config::TableFile& given, const Names& names, absl::string_view what,
                                      absl::string_view key);
@@ -106,7 +109,7 @@ class Draft {
   void CheckRank(const ChosenTensor& tensor, std::size_t rank, absl::string_view what);
   // `given` with the tensor's file and name; notes what of that was not given.
   config::TableFile Use(const ChosenTensor& tensor, absl::string_view key, const config::TableFile& given = {});
-  // Gives a file without a path the one of the checkpoint that holds its tensor.
+  // Gives a file without a path the one of the source that holds its tensor.
   void Resolve(config::TableFile* file, absl::string_view key);
 
   void FinishPosition();
@@ -123,13 +126,13 @@ class Draft {
   const std::string model_type_;
   const std::string architecture_;
   const Settings& settings_;
-  const formats::Checkpoint& checkpoint_;
+  const TensorSource& tensors_;
   Fault* const fault_;
   config::ModelConfig model_;
   InferredValues found_;
   std::int64_t width_ = 0;
   std::int64_t vocab_size_ = 0;     // 0: not known
-  std::int64_t position_rows_ = 0;  // of a table of the checkpoint; 0: not known
+  std::int64_t position_rows_ = 0;  // of a table of the source; 0: not known
   std::string token_tensor_;
   bool has_sides_ = false;
 };

@@ -20,7 +20,7 @@ void Draft::Resolve(config::TableFile* file, absl::string_view key) {
     return fault_->Report(core::InvalidArgument(
         "INVALID_MODEL", absl::StrCat(key, ": file or tensor is missing, which ", architecture_, " does not tell")));
   }
-  auto tensor = NamedTensor(checkpoint_, file->tensor);
+  auto tensor = tensors_.Find(file->tensor);
   if (!tensor.ok()) return fault_->Report(tensor.status());
   file->path = tensor->path;
   found_.Add(absl::StrCat(key, ".file"), tensor->path, absl::StrCat("holds ", core::Quote(tensor->name)));

@@ -21,18 +21,21 @@ struct InferredValue {
 /// What a model's folder says of its input stage.
 struct InferredModel {
   config::ModelConfig model;                 ///< spelled out: without path and side, every table with file and tensor
-  std::string architecture;                  ///< the model_type
+  std::string architecture;                  ///< the model_type, or GGUF's general.architecture
   std::vector<InferredValue> inferred_from;  ///< one entry a key, in the order in which they were found
   std::vector<std::string> notes;            ///< what a user of the model should know
 };
 
-/// Spells out the model whose Hugging Face folder `given.path` names: a folder with `config.json` and weights as
-/// .safetensors, or one of sentence-transformers with `modules.json`. What else `given` sets weighs more than what the
-/// folder says, value by value; positions of the folder's kind are merged field by field, those of another kind take
-/// their place.
+/// Whether `path` is something to infer a model from: a folder, or a .gguf file.
+[[nodiscard]] bool CanInferFrom(const std::string& path);
+
+/// Spells out the model whose Hugging Face folder, or GGUF file, `given.path` names: a folder with `config.json` and
+/// weights as .safetensors, or one of sentence-transformers with `modules.json`. What else `given` sets weighs more
+/// than what the folder says, value by value; positions of the folder's kind are merged field by field, those of
+/// another kind take their place.
 ///
-/// Nothing is guessed: what the model_type, config.json and the tensors do not tell for certain is refused, and the
-/// message names what to write in YAML instead.
+/// Nothing is guessed: what config.json (or GGUF's metadata) and the tensors do not tell for certain is refused, and
+/// the message names what to write in YAML instead.
 ///
 /// Cost: reads config.json and headers; the rows of two tensors where both could be the table that is meant.
 /// Errors (each message begins with the folder or file):
@@ -43,7 +46,7 @@ struct InferredModel {
 ///   INVALID_ARGUMENT  [TENSOR_NOT_FOUND] none of the family's names for a table is there, or not the tensor named.
 ///   INVALID_ARGUMENT  [SIDE_NEEDED] the tables of encoder and decoder differ, and `side` does not say which.
 ///   INVALID_ARGUMENT  [INVALID_MODEL] `given` asks for what the model does not have, such as a side.
-///   UNIMPLEMENTED     [UNSUPPORTED_ARCHITECTURE] a model_type, or a setting of it, that is not served.
+///   UNIMPLEMENTED     [UNSUPPORTED_ARCHITECTURE] an architecture, or a setting of it, that is not served.
 [[nodiscard]] absl::StatusOr<InferredModel> InferModel(const config::ModelConfig& given);
 
 }  // namespace embd::architectures

@@ -43,14 +43,16 @@ Sourced<double> NumberOf(const Place& place, absl::string_view block_key, absl::
 
 // The leading components that are turned: as the libraries do, the product is cut, not rounded.
 std::int64_t RotaryDim(const Sourced<double>& partial, const RotaryFacts& facts, Fault* fault) {
+  constexpr std::int64_t kMostHeadDim = std::int64_t{1} << 20;
   const double product = static_cast<double>(facts.head_dim.value) * partial.value;
-  const bool in_range = partial.value > 0 && partial.value <= 1;
+  const bool in_range = facts.head_dim.value <= kMostHeadDim && partial.value > 0 && partial.value <= 1;
   const auto dim = in_range ? static_cast<std::int64_t>(product) : 0;
   if (dim >= 2 && dim % 2 == 0) return dim;
   fault->Report(core::InvalidArgument(
       "INVALID_FILE",
-      absl::StrCat("rotary_dim must be even and from 2 to head_dim: head_dim is ", facts.head_dim.value, " (",
-                   facts.head_dim.source, "), the share that is turned ", partial.value, " (", partial.source, ")")));
+      absl::StrCat("rotary_dim must be even and from 2 to head_dim, which is at most 1048576: head_dim is ",
+                   facts.head_dim.value, " (", facts.head_dim.source, "), the share that is turned ", partial.value,
+                   " (", partial.source, ")")));
   return 2;
 }
 

@@ -52,7 +52,7 @@ std::vector<std::string> Settings::KeyNames() const {
   return names;
 }
 
-std::string Settings::Place(absl::string_view key) const { return absl::StrCat("config.json: ", prefix_, key); }
+std::string Settings::Place(absl::string_view key) const { return absl::StrCat(prefix_, key); }
 
 std::string Settings::Source(absl::string_view key) const {
   const nlohmann::json* const value = Find(key);

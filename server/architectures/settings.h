@@ -27,7 +27,8 @@ inline constexpr char kClassDefault[] = "class default";
 /// Names of one setting, the one that weighs most first.
 using Keys = std::initializer_list<absl::string_view>;
 
-/// One object of config.json, read strictly: a value of a wrong type is reported with its key.
+/// One object of config.json, or of a GGUF file's metadata, read strictly: a value of a wrong type is reported with its
+/// key.
 ///
 /// A key that is null counts as absent where absence is told by nullopt, and is reported where there is a default,
 /// which null is not.
@@ -35,7 +36,7 @@ using Keys = std::initializer_list<absl::string_view>;
 /// Ownership: refers to the JSON value and to the fault. Thread safety: not thread-safe.
 class Settings {
  public:
-  /// `prefix` stands before keys in messages: "", or "text_config." and the like.
+  /// `prefix` stands before keys in messages: "config.json: ", or "config.json: text_config." and the like.
   Settings(const nlohmann::json& object, std::string prefix, Fault* fault)
       : object_(&object), prefix_(std::move(prefix)), fault_(fault) {}
 

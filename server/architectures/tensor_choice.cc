@@ -6,34 +6,28 @@
 #include "absl/strings/str_join.h"
 #include "server/core/error.h"
 #include "server/formats/file_error.h"
-#include "server/formats/same_tensor.h"
 
 namespace embd::architectures {
 namespace {
 
-std::string Quoted(const Names& names) {
-  return absl::StrJoin(names, ", ", [](std::string* out, const std::string& name) { *out += core::Quote(name); });
-}
-
-absl::Status NoneFound(const formats::Checkpoint& checkpoint, const Names& names, absl::string_view what,
-                       absl::string_view key) {
-  const std::string message = absl::StrCat("has no ", what, ": tried ", Quoted(names), "; there are ",
-                                           checkpoint.ListNames(), "; name the one that is meant as ", key);
-  return formats::AtPath(checkpoint.folder(), core::InvalidArgument("TENSOR_NOT_FOUND", message));
+absl::Status NoneFound(const TensorSource& tensors, const Names& names, absl::string_view what, absl::string_view key) {
+  const std::string message = absl::StrCat("has no ", what, ": tried ", QuotedNames(names), "; there are ",
+                                           tensors.ListNames(), "; name the one that is meant as ", key);
+  return formats::AtPath(tensors.path(), core::InvalidArgument("TENSOR_NOT_FOUND", message));
 }
 
 // That `other` is the same tensor as `first` under a second name.
-absl::Status CheckSame(const formats::Checkpoint& checkpoint, const ChosenTensor& first, const std::string& other,
+absl::Status CheckSame(const TensorSource& tensors, const ChosenTensor& first, const std::string& other,
                        absl::string_view what, absl::string_view key) {
-  const auto second = checkpoint.Find(other);
+  const auto second = tensors.Find(other);
   if (!second.ok()) return second.status();
-  const auto same = formats::SameTensor({first.path, first.name}, {second->path, other});
+  const auto same = tensors.Same(first, *second);
   if (!same.ok()) return same.status();
   if (*same) return absl::OkStatus();
-  return formats::AtPath(checkpoint.folder(),
-                         formats::InvalidFile(absl::StrCat(
-                             "has two tensors that could be the ", what, " and differ: ", core::Quote(first.name),
-                             " and ", core::Quote(other), "; name the one that is meant as ", key)));
+  return formats::AtPath(
+      tensors.path(), formats::InvalidFile(absl::StrCat("has two tensors that could be the ", what,
+                                                        " and differ: ", core::Quote(first.name), " and ",
+                                                        core::Quote(other), "; name the one that is meant as ", key)));
 }
 
 }  // namespace
@@ -46,25 +40,23 @@ Names Prefixed(std::initializer_list<absl::string_view> prefixes, std::initializ
   return names;
 }
 
-absl::StatusOr<ChosenTensor> NamedTensor(const formats::Checkpoint& checkpoint, const std::string& name) {
-  auto found = checkpoint.Find(name);
-  if (!found.ok()) return found.status();
-  return ChosenTensor{.name = name, .path = std::move(found->path), .shape = std::move(found->shape)};
-}
-
-absl::StatusOr<ChosenTensor> ChooseTensor(const formats::Checkpoint& checkpoint, const Names& names,
-                                          absl::string_view what, absl::string_view key) {
+absl::StatusOr<ChosenTensor> ChooseTensor(const TensorSource& tensors, const Names& names, absl::string_view what,
+                                          absl::string_view key) {
   Names present;
   for (const std::string& name : names) {
-    if (checkpoint.Has(name)) present.push_back(name);
+    if (tensors.Has(name)) present.push_back(name);
   }
-  if (present.empty()) return NoneFound(checkpoint, names, what, key);
-  auto chosen = NamedTensor(checkpoint, present.front());
+  if (present.empty()) return NoneFound(tensors, names, what, key);
+  auto chosen = tensors.Find(present.front());
   if (!chosen.ok()) return chosen.status();
   for (std::size_t i = 1; i < present.size(); ++i) {
-    if (absl::Status status = CheckSame(checkpoint, *chosen, present[i], what, key); !status.ok()) return status;
+    if (absl::Status status = CheckSame(tensors, *chosen, present[i], what, key); !status.ok()) return status;
   }
   return chosen;
+}
+
+std::string QuotedNames(const Names& names) {
+  return absl::StrJoin(names, ", ", [](std::string* out, const std::string& name) { *out += core::Quote(name); });
 }
 
 std::string ShapeText(const std::vector<std::int64_t>& shape) {

@@ -13,6 +13,7 @@
 #include "server/formats/byte_order.h"
 #include "server/formats/file_error.h"
 #include "server/formats/file_reader.h"
+#include "server/formats/gguf_file.h"
 #include "server/formats/npy_header.h"
 #include "server/formats/out_of_memory.h"
 #include "server/formats/safetensors_header.h"
@@ -61,10 +62,29 @@ absl::StatusOr<Place> FindInNpy(const FileReader& file, const std::string& name)
                .big_endian = layout->header.big_endian};
 }
 
+absl::StatusOr<Place> FindInGguf(const FileReader& file, const std::string& name) {
+  const auto gguf = ReadGguf(file);
+  if (!gguf.ok()) return gguf.status();
+  const GgufTensor* const tensor = gguf->Find(name);
+  if (tensor == nullptr) {
+    return core::InvalidArgument("TENSOR_NOT_FOUND", absl::StrCat("no tensor ", core::Quote(name)));
+  }
+  if (tensor->rank != 1) {
+    return InvalidFile(absl::StrCat("tensor ", core::Quote(name), ": must have one dimension, has ", tensor->rank));
+  }
+  if (!tensor->type->stored.has_value()) {
+    return UnsupportedFormat(
+        absl::StrCat("tensor ", core::Quote(name), ": a vector of type ", tensor->type->name, " is not served"));
+  }
+  return Place{
+      .offset = tensor->offset, .count = static_cast<std::size_t>(tensor->sizes[0]), .type = *tensor->type->stored};
+}
+
 absl::StatusOr<Place> Find(const FileReader& file, const std::string& path, const std::string& tensor) {
   if (absl::EndsWithIgnoreCase(path, ".safetensors")) return FindInSafetensors(file, tensor);
+  if (absl::EndsWithIgnoreCase(path, ".gguf")) return FindInGguf(file, tensor);
   if (absl::EndsWithIgnoreCase(path, ".npy")) return FindInNpy(file, tensor);
-  return UnsupportedFormat("a vector is read from .safetensors and .npy files only");
+  return UnsupportedFormat("a vector is read from .safetensors, .gguf and .npy files only");
 }
 
 // Reads piece by piece: what is not float32 needs no second copy of the whole.

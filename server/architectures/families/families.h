@@ -40,6 +40,9 @@ namespace embd::architectures {
 /// Rotary decoders with settings of their own names: GPT-NeoX, GPT-J, Falcon, Qwen, ChatGLM.
 [[nodiscard]] bool InferOtherRotary(Draft* draft);
 
+/// GGUF files, whose architectures have names of their own.
+[[nodiscard]] bool InferGguf(Draft* draft);
+
 }  // namespace embd::architectures
 
 #endif  // EMBD_SERVER_ARCHITECTURES_FAMILIES_FAMILIES_H_

@@ -29,7 +29,6 @@ void Opt(Draft* draft) {
   draft->Token(Prefixed({"", "model."}, {"decoder.embed_tokens.weight"}), {settings.Integer("vocab_size"), columns},
                settings.FlagOr("tie_word_embeddings", true).value);
   draft->Padding(1);
-  if (draft->GivenPositionIsNo<config::LearnedPositions>()) return;
   draft->Learned(Prefixed({"", "model."}, {"decoder.embed_positions.weight"}),
                  settings.Integer("max_position_embeddings"), kOffset);
   draft->Numbered(config::Numbering::kMask, kOffset);

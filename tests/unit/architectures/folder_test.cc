@@ -65,10 +65,34 @@ TEST(ModelFolder, TheHeadsTableIsNoTokenTableUnlessTheyAreTied) {
   const std::vector<TestTensor> tensors = {{"lm_head.weight", {10, 64}}};
 
   EXPECT_THAT(ModelFolder(R"({"model_type":"gemma","head_dim":16})", tensors).Infer(), IsOk());
-  EXPECT_THAT(ModelFolder(R"({"model_type":"llama"})", tensors).Infer(), StatusIs(kInvalid, HasSubstr("token table")));
+  EXPECT_THAT(ModelFolder(R"({"model_type":"llama"})", tensors).Infer(),
+              StatusIs(kInvalid, HasSubstr("\"lm_head.weight\" stands in only where tie_word_embeddings is true")));
   EXPECT_THAT(ModelFolder(R"({"model_type":"llama","tie_word_embeddings":true})", tensors).Infer(), IsOk());
   EXPECT_THAT(ModelFolder(R"({"model_type":"gemma","tie_word_embeddings":false})", tensors).Infer(),
               StatusIs(kInvalid, HasSubstr("token table")));
+}
+
+TEST(ModelFolder, BothPrefixesWithDifferentTablesAreRefused) {
+  const ModelFolder folder(
+      kGpt2, {{"wte.weight", {10, 8}}, {"transformer.wte.weight", {10, 8}}, {"transformer.wpe.weight", {6, 8}}});
+
+  EXPECT_THAT(folder.Infer(), StatusIs(kInvalid, HasSubstr("\"wte.weight\" and \"transformer.wte.weight\"")));
+}
+
+// Rows 0 and 1 are those of ids before padding and of padding itself.
+TEST(ModelFolder, ARobertaTableOf514RowsHasRoomFor512Positions) {
+  const ModelFolder folder(R"({"model_type":"roberta","max_position_embeddings":514})",
+                           {{"embeddings.word_embeddings.weight", {10, 8}},
+                            {"embeddings.position_embeddings.weight", {514, 8}},
+                            {"embeddings.token_type_embeddings.weight", {1, 8}},
+                            {"embeddings.LayerNorm.weight", {8}},
+                            {"embeddings.LayerNorm.bias", {8}}});
+
+  ASSERT_OK_AND_ASSIGN(const InferredModel standard, folder.Infer());
+  ASSERT_OK_AND_ASSIGN(const InferredModel shifted, folder.Infer({.padding_idx = 3}));
+
+  EXPECT_EQ(standard.model.trained_context_length, 512);
+  EXPECT_EQ(shifted.model.trained_context_length, 510);
 }
 
 TEST(ModelFolder, SentenceTransformersKeepTheTransformerInAFolderOfItsOwn) {

@@ -171,6 +171,8 @@ TEST(RotarySettings, AFieldOfAWrongTypeIsRefused) {
 }
 
 TEST(RotarySettings, AWidthThatCannotBeTurnedIsRefused) {
+  EXPECT_THAT(Infer(R"("head_dim":9223372036854775807)"),
+              StatusIs(kInvalid, HasSubstr("head_dim is 9223372036854775807")));
   EXPECT_THAT(Infer(R"("head_dim":15)"), StatusIs(kInvalid, HasSubstr("head_dim is 15")));
   EXPECT_THAT(Infer(R"("partial_rotary_factor":1.5)"), StatusIs(kInvalid, HasSubstr("1.5")));
   EXPECT_THAT(Infer(R"("partial_rotary_factor":0.01)"), StatusIs(kInvalid, HasSubstr("0.01")));
