@@ -89,7 +89,8 @@ TEST_F(CommandLine, EndsWrongUsageWith2AndPrintsNoResult) {
 
 TEST_F(CommandLine, NamesAnUnknownCommandAndListsThoseThereAre) {
   const std::string expected =
-      "unknown command \"modles\"; there are health, info, models, describe, embed, similarity, compare, completion, "
+      "unknown command \"modles\"; there are health, info, models, describe, embed, rotate, rotary-table, similarity, "
+      "compare, completion, "
       "help";
 
   EXPECT_THAT(runner_.Run({"modles"}).err, HasSubstr(expected));
@@ -117,7 +118,8 @@ TEST_F(CommandLine, BlamesAVariableForItsOwnValue) {
 }
 
 TEST_F(CommandLine, HelpsWithAnExampleForEveryCommand) {
-  for (const char* command : {"health", "info", "models", "describe", "embed", "similarity", "compare", "completion"}) {
+  for (const char* command : {"health", "info", "models", "describe", "embed", "rotate", "rotary-table", "similarity",
+                              "compare", "completion"}) {
     SCOPED_TRACE(command);
     const Result result = runner_.Run({command, "--help"});
     EXPECT_EQ(result.code, 0);
