@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/fake/compose.h"
 #include "client/fake/embed_checks.h"
 #include "client/fake/lookup.h"
 #include "client/fake/narrow.h"
@@ -70,9 +71,10 @@ class FakeTransport::State {
     if (absl::Status status = Enter(method, options); !status.ok()) return status;
     const auto model = Find(request.model, request.model_version);
     if (!model.ok()) return model.status();
-    if (absl::Status status = fake::CheckEmbed(**model, request, server_info.limits); !status.ok()) return status;
+    const auto checked = fake::CheckEmbed(**model, request, server_info.limits);
+    if (!checked.ok()) return checked.status();
     const DataType type = request.output_type == DataType::kUnspecified ? DataType::kFloat32 : request.output_type;
-    const std::vector<float> values = fake::LookUp(**model, request);
+    const std::vector<float> values = fake::Compose(**model, request, *checked);
     const std::size_t byte_size = values.size() * static_cast<std::size_t>(DataTypeSize(type));
     auto data = std::make_unique_for_overwrite<std::byte[]>(byte_size);
     fake::Narrow(values, type, data.get());
@@ -80,8 +82,10 @@ class FakeTransport::State {
                       .model_version = (*model)->version,
                       .generation = 1,
                       .checksum = "fake",
+                      .warnings = checked->warnings,
                       .data_type = type,
-                      .shape = {request.batch_size, request.sequence_length, (*model)->embedding_dim}},
+                      .shape = checked->batch.ReplyShape((*model)->embedding_dim),
+                      .row_lengths = request.row_lengths},
                      std::move(data), byte_size);
   }
 };

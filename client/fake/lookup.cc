@@ -4,32 +4,14 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "embd/client/error.h"
+#include "client/fake/positions.h"
+#include "client/fake/refusal.h"
 
 namespace embd::client::fake {
 namespace {
 
-absl::Status Invalid(absl::string_view reason, absl::string_view message) {
-  return ErrorWithReason(absl::StatusCode::kInvalidArgument, reason, message);
-}
-
 std::int64_t Rows(const std::vector<float>& table, std::int64_t dim) {
   return dim < 1 ? 0 : static_cast<std::int64_t>(table.size()) / dim;
-}
-
-bool Adds(const FakeModel& model, Part part) {
-  return part == Part::kPosition || (part != Part::kToken && PositionRows(model) > 0);
-}
-
-std::int64_t PositionOf(const EmbedRequest& request, std::int64_t row, std::int64_t column) {
-  const auto& ids = request.position_ids;
-  if (!ids.empty()) {
-    const bool shared = static_cast<std::int64_t>(ids.size()) == request.sequence_length;
-    return ids[static_cast<std::size_t>(shared ? column : row * request.sequence_length + column)];
-  }
-  const auto& offsets = request.position_offsets;
-  if (offsets.empty()) return column;
-  return offsets[offsets.size() == 1 ? 0 : static_cast<std::size_t>(row)] + column;
 }
 
 TableDescription DescribeTable(TableKind kind, const std::vector<float>& table, std::int64_t dim, bool trainable) {
@@ -54,25 +36,11 @@ PositionEncoding EncodingOf(const FakeModel& model) {
 
 std::int64_t VocabSize(const FakeModel& model) { return Rows(model.token, model.embedding_dim); }
 std::int64_t PositionRows(const FakeModel& model) { return Rows(model.position, model.embedding_dim); }
+std::int64_t TypeRows(const FakeModel& model) { return Rows(model.token_type, model.embedding_dim); }
 
-std::vector<float> LookUp(const FakeModel& model, const EmbedRequest& request) {
-  const std::int64_t dim = model.embedding_dim;
-  const bool with_token = request.part != Part::kPosition;
-  const bool with_position = Adds(model, request.part);
-  std::vector<float> result;
-  for (std::int64_t row = 0; row < request.batch_size; ++row) {
-    for (std::int64_t column = 0; column < request.sequence_length; ++column) {
-      const auto cell = static_cast<std::size_t>(row * request.sequence_length + column);
-      const std::int64_t token = with_token ? request.ids[cell] * dim : 0;
-      const std::int64_t position = with_position ? PositionOf(request, row, column) * dim : 0;
-      for (std::int64_t d = 0; d < dim; ++d) {
-        float value = with_token ? model.token[static_cast<std::size_t>(token + d)] : 0.0F;
-        if (with_position) value += model.position[static_cast<std::size_t>(position + d)];
-        result.push_back(value);
-      }
-    }
-  }
-  return result;
+bool HasLayerNorm(const FakeModel& model) {
+  const auto dim = static_cast<std::size_t>(model.embedding_dim);
+  return model.layer_norm_weight.size() >= dim && model.layer_norm_bias.size() >= dim;
 }
 
 ModelDescription Describe(const FakeModel& model) {
@@ -85,16 +53,27 @@ ModelDescription Describe(const FakeModel& model) {
                              .vocab_size = VocabSize(model),
                              .embedding_dim = model.embedding_dim,
                              .vocabulary_words = static_cast<std::int64_t>(model.vocabulary.size()),
-                             .rotary = model.rotary};
+                             .rotary = model.rotary,
+                             .row_offset = model.row_offset,
+                             .padding_idx = model.padding_idx,
+                             .token_scale = double{model.token_scale},
+                             .has_token_types = TypeRows(model) > 0,
+                             .out_of_range = OutOfRangePolicy::kError};
   for (const auto& [layer_type, parameters] : model.rotary_layer_types) {
     result.rotary_layer_types.push_back({layer_type, parameters});
   }
   result.tables.push_back(DescribeTable(TableKind::kToken, model.token, model.embedding_dim, true));
   if (PositionRows(model) > 0) {
     const bool trainable = encoding != PositionEncoding::kSinusoidal;
-    result.max_context_length = PositionRows(model);
+    result.max_context_length = ContextLength(model);
+    result.numbering =
+        model.numbering == PositionNumbering::kUnspecified ? PositionNumbering::kSequential : model.numbering;
     result.tables.push_back(DescribeTable(TableKind::kPosition, model.position, model.embedding_dim, trainable));
   }
+  if (TypeRows(model) > 0) {
+    result.tables.push_back(DescribeTable(TableKind::kTokenType, model.token_type, model.embedding_dim, true));
+  }
+  if (HasLayerNorm(model)) result.layer_norm_eps = model.layer_norm_eps;
   for (const TableDescription& table : result.tables) result.parameter_count += table.parameter_count;
   return result;
 }

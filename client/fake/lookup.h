@@ -2,11 +2,9 @@
 #define EMBD_CLIENT_FAKE_LOOKUP_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "embd/client/diagnostics.h"
-#include "embd/client/embedding.h"
 #include "embd/client/fake_transport.h"
 
 // What a server would answer about one model.
@@ -14,9 +12,8 @@ namespace embd::client::fake {
 
 [[nodiscard]] std::int64_t VocabSize(const FakeModel& model);
 [[nodiscard]] std::int64_t PositionRows(const FakeModel& model);
-
-/// The (B, T, D) elements of a request that CheckEmbed has let pass.
-[[nodiscard]] std::vector<float> LookUp(const FakeModel& model, const EmbedRequest& request);
+[[nodiscard]] std::int64_t TypeRows(const FakeModel& model);
+[[nodiscard]] bool HasLayerNorm(const FakeModel& model);
 
 [[nodiscard]] ModelSummary Summarize(const FakeModel& model);
 [[nodiscard]] ModelDescription Describe(const FakeModel& model);

@@ -48,11 +48,16 @@ absl::Status CheckTable(const FakeModel& model, TableKind kind) {
     return ErrorWithReason(absl::StatusCode::kInvalidArgument, "UNKNOWN_ENUM_VALUE",
                            absl::StrCat("table ", static_cast<int>(kind), " is unknown"));
   }
-  if (kind == TableKind::kToken) return absl::OkStatus();
+  if (kind == TableKind::kToken || (kind == TableKind::kTokenType && TypeRows(model) > 0)) return absl::OkStatus();
   const bool of_positions = kind == TableKind::kPosition || kind == TableKind::kUnspecified;
   if (of_positions && PositionRows(model) > 0) return absl::OkStatus();
   return ErrorWithReason(absl::StatusCode::kFailedPrecondition, of_positions ? "NO_POSITION_TABLE" : "NO_SUCH_TABLE",
                          absl::StrCat("model \"", model.name, "\" has no such table"));
+}
+
+const std::vector<float>& TableOf(const FakeModel& model, TableKind kind) {
+  if (kind == TableKind::kToken) return model.token;
+  return kind == TableKind::kTokenType ? model.token_type : model.position;
 }
 
 // Fills in what 0 stands for.
@@ -79,16 +84,14 @@ absl::StatusOr<NeighbourSimilarityRequest> Resolve(NeighbourSimilarityRequest re
 
 absl::StatusOr<NeighbourCurve> CompareNeighbours(const FakeModel& model, const NeighbourSimilarityRequest& request) {
   if (absl::Status status = CheckTable(model, request.table); !status.ok()) return status;
-  const bool of_tokens = request.table == TableKind::kToken;
-  const auto window = Resolve(request, of_tokens ? VocabSize(model) : PositionRows(model));
+  const TableKind kind = request.table == TableKind::kUnspecified ? TableKind::kPosition : request.table;
+  const std::vector<float>& table = TableOf(model, kind);
+  const auto window = Resolve(request, static_cast<std::int64_t>(table.size()) / model.embedding_dim);
   if (!window.ok()) return window.status();
   const std::int64_t count = window->row_count;
   const std::int64_t dim = model.embedding_dim;
-  const float* const rows = (of_tokens ? model.token : model.position).data() + window->first_row * dim;
-  NeighbourCurve curve = {.model = model.name,
-                          .model_version = model.version,
-                          .table = of_tokens ? TableKind::kToken : TableKind::kPosition,
-                          .rows = count};
+  const float* const rows = table.data() + window->first_row * dim;
+  NeighbourCurve curve = {.model = model.name, .model_version = model.version, .table = kind, .rows = count};
   for (std::int64_t k = 1; k <= window->max_offset; ++k) AddOffset(rows, count, dim, k, &curve);
   for (std::int64_t p = 0; p < count; ++p) {
     curve.zero_rows += std::sqrt(Dot(rows + p * dim, rows + p * dim, dim)) < kSmallestNorm ? 1 : 0;

@@ -37,6 +37,33 @@ ModelSummary FromProto(const v1::ModelSummary& model) {
   return result;
 }
 
+std::vector<InferredValue> FromProto(const google::protobuf::RepeatedPtrField<v1::InferredValue>& values) {
+  std::vector<InferredValue> result;
+  for (const v1::InferredValue& value : values) {
+    result.push_back({.key = value.key(), .value = value.value(), .source = value.source()});
+  }
+  return result;
+}
+
+// What of a description says how the input stage computes.
+void ReadComputation(const v1::DescribeModelResponse& response, ModelDescription* model) {
+  model->numbering = static_cast<PositionNumbering>(response.numbering());
+  model->row_offset = response.row_offset();
+  if (response.has_padding_idx()) model->padding_idx = response.padding_idx();
+  // A server that does not know the field scales nothing.
+  if (response.token_scale() != 0) model->token_scale = response.token_scale();
+  model->sinusoidal_layout = static_cast<SinusoidalLayout>(response.sinusoidal_layout());
+  model->has_token_types = response.has_token_types();
+  model->token_types_share_token_table = response.token_types_share_token_table();
+  model->token_types_only_when_sent = response.token_types_only_when_sent();
+  model->position_before_type = response.position_before_type();
+  if (response.has_layer_norm_eps()) model->layer_norm_eps = response.layer_norm_eps();
+  model->zero_masked = response.zero_masked();
+  model->out_of_range = static_cast<OutOfRangePolicy>(response.out_of_range());
+  if (response.has_unk_id()) model->unk_id = response.unk_id();
+  model->out_of_range_ids = response.out_of_range_ids();
+}
+
 }  // namespace
 
 v1::EmbedRequest ToProto(const EmbedRequest& request) {
@@ -50,6 +77,18 @@ v1::EmbedRequest ToProto(const EmbedRequest& request) {
   result.mutable_position_offsets()->Add(request.position_offsets.begin(), request.position_offsets.end());
   result.mutable_position_ids()->Add(request.position_ids.begin(), request.position_ids.end());
   result.set_model_version(request.model_version);
+  result.mutable_token_type_ids()->Add(request.token_type_ids.begin(), request.token_type_ids.end());
+  result.mutable_row_lengths()->Add(request.row_lengths.begin(), request.row_lengths.end());
+  result.mutable_attention_mask()->Add(request.attention_mask.begin(), request.attention_mask.end());
+  result.set_ragged_layout(static_cast<v1::RaggedLayout>(request.ragged_layout));
+  result.set_padding_side(static_cast<v1::PaddingSide>(request.padding_side));
+  return result;
+}
+
+v1::Tensor HeadToProto(const InputTensor& tensor) {
+  v1::Tensor result;
+  result.set_data_type(static_cast<v1::DataType>(tensor.data_type));
+  result.mutable_shape()->Add(tensor.shape.begin(), tensor.shape.end());
   return result;
 }
 
@@ -86,7 +125,8 @@ EmbedInfo FromProto(const v1::EmbedResponse& response) {
           .checksum = response.checksum(),
           .warnings = ToVector(response.warnings()),
           .data_type = static_cast<DataType>(response.embeddings().data_type()),
-          .shape = ToVector(response.embeddings().shape())};
+          .shape = ToVector(response.embeddings().shape()),
+          .row_lengths = ToVector(response.row_lengths())};
 }
 
 std::vector<ModelSummary> FromProto(const v1::ListModelsResponse& response) {
@@ -112,6 +152,11 @@ ModelDescription FromProto(const v1::DescribeModelResponse& response) {
   for (const v1::RotaryLayerType& layer : response.rotary_layer_types()) {
     result.rotary_layer_types.push_back({layer.layer_type(), FromProto(layer.parameters())});
   }
+  result.inferred_from = FromProto(response.inferred_from());
+  result.architecture = response.architecture();
+  if (response.has_trained_context_length()) result.trained_context_length = response.trained_context_length();
+  result.notes = ToVector(response.notes());
+  ReadComputation(response, &result);
   return result;
 }
 

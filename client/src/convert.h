@@ -11,7 +11,12 @@
 // Between the structs of the library and the messages on the wire. Nothing is checked, nothing fails.
 namespace embd::client {
 
+/// Without inputs_embeds, whose elements need no place in a message; see request_bytes.h.
 [[nodiscard]] v1::EmbedRequest ToProto(const EmbedRequest& request);
+
+/// Type and shape, without the elements.
+[[nodiscard]] v1::Tensor HeadToProto(const InputTensor& tensor);
+
 [[nodiscard]] v1::DescribeModelRequest ToProto(const DescribeModelRequest& request);
 [[nodiscard]] v1::LookUpTokensRequest ToProto(const LookUpTokensRequest& request);
 [[nodiscard]] v1::NeighbourSimilarityRequest ToProto(const NeighbourSimilarityRequest& request);

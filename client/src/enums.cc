@@ -29,6 +29,22 @@ constexpr Named<PositionEncoding> kPositionEncodings[] = {{PositionEncoding::kNo
 constexpr Named<RotaryPairing> kRotaryPairings[] = {{RotaryPairing::kHalf, "half"},
                                                     {RotaryPairing::kInterleaved, "interleaved"}};
 
+constexpr Named<RaggedLayout> kRaggedLayouts[] = {{RaggedLayout::kPadded, "padded"}, {RaggedLayout::kPacked, "packed"}};
+
+constexpr Named<PaddingSide> kPaddingSides[] = {{PaddingSide::kRight, "right"}, {PaddingSide::kLeft, "left"}};
+
+constexpr Named<PositionNumbering> kPositionNumberings[] = {{PositionNumbering::kSequential, "sequential"},
+                                                            {PositionNumbering::kFixed, "fixed"},
+                                                            {PositionNumbering::kPadding, "padding"},
+                                                            {PositionNumbering::kMask, "mask"}};
+
+constexpr Named<SinusoidalLayout> kSinusoidalLayouts[] = {{SinusoidalLayout::kInterleaved, "interleaved"},
+                                                          {SinusoidalLayout::kHalf, "half"},
+                                                          {SinusoidalLayout::kTensor2Tensor, "tensor2tensor"}};
+
+constexpr Named<OutOfRangePolicy> kOutOfRangePolicies[] = {
+    {OutOfRangePolicy::kError, "error"}, {OutOfRangePolicy::kZero, "zero"}, {OutOfRangePolicy::kUnk, "unk"}};
+
 constexpr Named<HealthStatus> kHealthStatuses[] = {{HealthStatus::kServing, "SERVING"},
                                                    {HealthStatus::kNotServing, "NOT_SERVING"},
                                                    {HealthStatus::kServiceUnknown, "SERVICE_UNKNOWN"}};
@@ -58,6 +74,17 @@ absl::string_view PositionEncodingName(PositionEncoding encoding) {
   return NameOf<PositionEncoding>(encoding, kPositionEncodings);
 }
 absl::string_view RotaryPairingName(RotaryPairing pairing) { return NameOf<RotaryPairing>(pairing, kRotaryPairings); }
+absl::string_view RaggedLayoutName(RaggedLayout layout) { return NameOf<RaggedLayout>(layout, kRaggedLayouts); }
+absl::string_view PaddingSideName(PaddingSide side) { return NameOf<PaddingSide>(side, kPaddingSides); }
+absl::string_view PositionNumberingName(PositionNumbering numbering) {
+  return NameOf<PositionNumbering>(numbering, kPositionNumberings);
+}
+absl::string_view SinusoidalLayoutName(SinusoidalLayout layout) {
+  return NameOf<SinusoidalLayout>(layout, kSinusoidalLayouts);
+}
+absl::string_view OutOfRangePolicyName(OutOfRangePolicy policy) {
+  return NameOf<OutOfRangePolicy>(policy, kOutOfRangePolicies);
+}
 absl::string_view HealthStatusName(HealthStatus status) {
   return status == HealthStatus::kUnknown ? "UNKNOWN" : NameOf<HealthStatus>(status, kHealthStatuses);
 }
@@ -68,6 +95,12 @@ std::optional<DataType> DataTypeFromName(absl::string_view name) {
 }
 std::optional<Part> PartFromName(absl::string_view name) { return ValueOf<Part>(name, kParts); }
 std::optional<TableKind> TableKindFromName(absl::string_view name) { return ValueOf<TableKind>(name, kTableKinds); }
+std::optional<RaggedLayout> RaggedLayoutFromName(absl::string_view name) {
+  return ValueOf<RaggedLayout>(name, kRaggedLayouts);
+}
+std::optional<PaddingSide> PaddingSideFromName(absl::string_view name) {
+  return ValueOf<PaddingSide>(name, kPaddingSides);
+}
 std::optional<RotaryPairing> RotaryPairingFromName(absl::string_view name) {
   return ValueOf<RotaryPairing>(name, kRotaryPairings);
 }

@@ -7,7 +7,7 @@
 #include "absl/time/time.h"
 #include "client/src/convert.h"
 #include "client/src/embed_delivery.h"
-#include "client/src/message_bytes.h"
+#include "client/src/request_bytes.h"
 #include "proto/wire/embed_reply.h"
 #include "proto/wire/status.h"
 
@@ -51,10 +51,7 @@ absl::Status GrpcStream::Start() {
 
 absl::Status GrpcStream::Send(const EmbedRequest& request, absl::string_view request_id) {
   if (sending_closed_) return absl::FailedPreconditionError("requests cannot be sent after CloseSending");
-  v1::EmbedStreamRequest message;
-  message.set_request_id(std::string(request_id));
-  *message.mutable_request() = ToProto(request);
-  const auto bytes = ToBytes(message);
+  const auto bytes = StreamRequestBytes(request, request_id);
   if (!bytes.ok()) return bytes.status();
   call_->Write(*bytes, &write_);
   return Wait(&write_) ? absl::OkStatus() : Ended();

@@ -9,6 +9,7 @@
 #include "client/src/grpc_stream.h"
 #include "client/src/health.h"
 #include "client/src/message_bytes.h"
+#include "client/src/request_bytes.h"
 #include "client/src/rotary_bytes.h"
 #include "proto/wire/status.h"
 
@@ -81,7 +82,7 @@ absl::StatusOr<Response> GrpcTransport::CallWithMessages(const char* method, con
 
 absl::StatusOr<EmbedInfo> GrpcTransport::Embed(const EmbedRequest& request, const Place& place,
                                                const CallOptions& options) {
-  const auto bytes = ToBytes(ToProto(request));
+  const auto bytes = RequestBytes(request);
   if (!bytes.ok()) return bytes.status();
   auto reply = Call(kEmbedMethod, *bytes, options);
   if (!reply.ok()) return reply.status();
@@ -89,7 +90,7 @@ absl::StatusOr<EmbedInfo> GrpcTransport::Embed(const EmbedRequest& request, cons
 }
 
 void GrpcTransport::EmbedAsync(const EmbedRequest& request, Place place, const CallOptions& options, EmbedDone done) {
-  const auto bytes = ToBytes(ToProto(request));
+  const auto bytes = RequestBytes(request);
   if (!bytes.ok()) return done(bytes.status());
   const auto queue = loop_.Queue();
   if (!queue.ok()) return done(queue.status());

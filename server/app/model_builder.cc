@@ -1,16 +1,22 @@
 #include "server/app/model_builder.h"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <variant>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "server/app/file_table.h"
 #include "server/app/rotary_settings.h"
+#include "server/app/spell_out.h"
+#include "server/architectures/infer_model.h"
 #include "server/core/error.h"
 #include "server/core/position/sinusoidal.h"
 #include "server/core/table/seeded_table.h"
-#include "server/formats/load_table.h"
+#include "server/core/tensor/float_bits.h"
+#include "server/formats/load_vector.h"
 
 namespace embd::app {
 namespace {
@@ -40,17 +46,71 @@ absl::StatusOr<core::ModelTable> Seeded(std::int64_t rows, std::int64_t dim, con
   return core::ModelTable::Of(*std::move(table), SeededSource(how), /*trainable=*/true);
 }
 
+// The factor of token rows; sqrt(D) is rounded once, to the type that the family computes it in.
+float ScaleOf(const config::TokenScale& scale, const core::Table& table) {
+  const double exact = scale.sqrt_dim ? std::sqrt(static_cast<double>(table.dim())) : scale.factor;
+  const auto factor = static_cast<float>(exact);
+  if (!scale.weight_dtype) return factor;
+  switch (table.element_type()) {
+    case core::ElementType::kFloat16: return core::HalfToFloat(core::FloatToHalf(factor));
+    case core::ElementType::kBFloat16: return core::BFloat16ToFloat(core::FloatToBFloat16(factor));
+    case core::ElementType::kFloat32:
+    case core::ElementType::kFloat64: return factor;
+  }
+  return factor;
+}
+
+core::Numbering ToNumbering(config::Numbering numbering) {
+  switch (numbering) {
+    case config::Numbering::kSequential: return core::Numbering::kSequential;
+    case config::Numbering::kFixed: return core::Numbering::kFixed;
+    case config::Numbering::kPadding: return core::Numbering::kPadding;
+    case config::Numbering::kMask: return core::Numbering::kMask;
+  }
+  return core::Numbering::kSequential;
+}
+
+core::OutOfRangePolicy ToPolicy(config::OutOfRange::Policy policy) {
+  switch (policy) {
+    case config::OutOfRange::Policy::kError: return core::OutOfRangePolicy::kError;
+    case config::OutOfRange::Policy::kZero: return core::OutOfRangePolicy::kZero;
+    case config::OutOfRange::Policy::kUnk: return core::OutOfRangePolicy::kUnk;
+  }
+  return core::OutOfRangePolicy::kError;
+}
+
+core::SinusoidalLayout ToLayout(config::SinusoidalLayout layout) {
+  switch (layout) {
+    case config::SinusoidalLayout::kInterleaved: return core::SinusoidalLayout::kInterleaved;
+    case config::SinusoidalLayout::kHalf: return core::SinusoidalLayout::kHalf;
+    case config::SinusoidalLayout::kTensor2Tensor: return core::SinusoidalLayout::kTensor2Tensor;
+  }
+  return core::SinusoidalLayout::kInterleaved;
+}
+
 // Collects the parts of one model.
 class Builder {
  public:
-  Builder(const config::ModelConfig& config, TableBudget* budget) : config_(config), budget_(budget) {}
+  Builder(architectures::InferredModel spelled_out, TableBudget* budget)
+      : inferred_(std::move(spelled_out)), config_(inferred_.model), budget_(budget) {}
 
   absl::StatusOr<BuiltModel> Build() {
     auto token = Token();
     if (!token.ok()) return token.status();
     core::ModelParts parts{.name = config_.name, .version = config_.version, .token = *std::move(token)};
     parts.vocabulary = std::move(vocabulary_);
+    parts.token_scale = ScaleOf(config_.token_scale.value_or(config::TokenScale{}), parts.token.table);
+    SetIds(&parts);
     if (absl::Status status = AddPositions(&parts); !status.ok()) return status;
+    if (absl::Status status = AddTokenTypes(&parts); !status.ok()) return status;
+    if (absl::Status status = AddLayerNorm(&parts); !status.ok()) return status;
+    parts.position_before_type = config_.sum_order == config::SumOrder::kPositionFirst;
+    parts.zero_masked = config_.zero_masked.value_or(false);
+    parts.trained_context_length = config_.trained_context_length;
+    parts.architecture = inferred_.architecture;
+    for (const auto& [key, value, source] : inferred_.inferred_from)
+      parts.inferred_from.push_back({key, value, source});
+    parts.notes = inferred_.notes;
     auto model = core::Model::Create(std::move(parts));
     if (!model.ok()) return model.status();
     return BuiltModel{*std::move(model), std::move(warnings_)};
@@ -69,14 +129,11 @@ class Builder {
   // Words of the file go to `vocabulary`, where that is wanted.
   absl::StatusOr<core::ModelTable> FromFile(const config::TableFile& file,
                                             std::optional<core::Vocabulary>* vocabulary) {
-    auto loaded = formats::LoadTable(
-        {.path = file.path, .tensor = file.tensor, .vocabulary = file.vocabulary, .reserve = [this](std::size_t bytes) {
-           return budget_->Add(static_cast<std::int64_t>(bytes));
-         }});
+    auto loaded = LoadFileTable(file, budget_);
     if (!loaded.ok()) return loaded.status();
     warnings_.insert(warnings_.end(), loaded->warnings.begin(), loaded->warnings.end());
     if (vocabulary != nullptr) *vocabulary = std::move(loaded->vocabulary);
-    return core::ModelTable::Of(std::move(loaded->table), file.path, /*trainable=*/true);
+    return std::move(loaded->table);
   }
 
   absl::Status AddPositions(core::ModelParts* parts) {
@@ -87,7 +144,7 @@ class Builder {
                    [&](const config::RotaryPositions& rotary) {
                      return AddRotary(rotary, parts->token.table.dim(), parts, &warnings_);
                    }},
-        config_.position);
+        config_.position.value_or(config::NoPositions{}));
   }
 
   absl::Status AddLearned(const config::LearnedPositions& learned, core::ModelParts* parts) {
@@ -104,29 +161,96 @@ class Builder {
   }
 
   absl::Status AddSinusoidal(const config::SinusoidalPositions& computed, core::ModelParts* parts) {
-    if (absl::Status status = Reserve(computed.max_context_length, parts->token.table.dim(), budget_); !status.ok()) {
-      return status;
-    }
-    auto table = core::SinusoidalTable(computed.max_context_length, parts->token.table.dim(), computed.base);
+    const std::int64_t rows = computed.max_context_length.value_or(0);
+    const std::int64_t dim = parts->token.table.dim();
+    const std::int64_t end_row = std::max(rows, computed.grow_to.value_or(rows));
+    core::SinusoidalFormula formula;
+    formula.base = computed.base.value_or(formula.base);
+    formula.layout = ToLayout(computed.layout.value_or(config::SinusoidalLayout::kInterleaved));
+    if (formula.layout == core::SinusoidalLayout::kTensor2Tensor) formula.padding_row = parts->padding_idx;
+    if (absl::Status status = Reserve(end_row, dim, budget_); !status.ok()) return status;
+    auto table = core::SinusoidalTable(rows, dim, formula);
     if (!table.ok()) return table.status();
+    if (end_row > rows) {
+      auto formula_rows = core::SinusoidalRows::Create(end_row, dim, formula);
+      if (!formula_rows.ok()) return formula_rows.status();
+      auto growth = core::GrowingRows::Create(rows, end_row, *std::move(formula_rows));
+      if (!growth.ok()) return growth.status();
+      parts->growth = *std::move(growth);
+    }
     parts->position_encoding = core::PositionEncoding::kSinusoidal;
-    parts->sinusoidal_base = computed.base;
-    parts->position =
-        core::ModelTable::Of(*std::move(table), absl::StrCat("sinusoidal: interleaved, base ", computed.base),
-                             /*trainable=*/false);
+    parts->sinusoidal = formula;
+    parts->position = core::ModelTable::Of(
+        *std::move(table),
+        absl::StrCat("sinusoidal: ", core::SinusoidalLayoutName(formula.layout), ", base ", formula.base),
+        /*trainable=*/false);
     return absl::OkStatus();
   }
 
-  const config::ModelConfig& config_;
+  void SetIds(core::ModelParts* parts) const {
+    const config::OutOfRange out_of_range = config_.out_of_range.value_or(config::OutOfRange{});
+    parts->out_of_range = ToPolicy(out_of_range.policy);
+    parts->unk_id = out_of_range.unk_id;
+    parts->padding_idx = config_.padding_idx;
+    parts->numbering = ToNumbering(config_.numbering.value_or(config::Numbering::kSequential));
+    parts->row_offset = config_.row_offset.value_or(0);
+  }
+
+  absl::Status AddTokenTypes(core::ModelParts* parts) {
+    if (!config_.token_types.has_value()) return absl::OkStatus();
+    const auto* const types = std::get_if<config::TokenTypes>(&*config_.token_types);
+    if (types == nullptr) return absl::OkStatus();
+    parts->token_types = core::TokenTypes{.only_when_sent = types->only_when_sent};
+    if (std::holds_alternative<config::SharedTokenTypes>(types->source)) return absl::OkStatus();
+    const auto* const file = std::get_if<config::TableFile>(&types->source);
+    auto table = file != nullptr ? FromFile(*file, nullptr)
+                                 : SeededTypes(std::get<config::SeededTokenTypes>(types->source), *parts);
+    if (!table.ok()) return table.status();
+    parts->token_types->table = *std::move(table);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<core::ModelTable> SeededTypes(const config::SeededTokenTypes& seeded, const core::ModelParts& parts) {
+    return Seeded(seeded.type_vocab_size, parts.token.table.dim(), seeded.rows, core::SeedStream::kTokenType, budget_);
+  }
+
+  absl::Status AddLayerNorm(core::ModelParts* parts) {
+    if (!config_.layer_norm.has_value()) return absl::OkStatus();
+    const auto* const norm = std::get_if<config::LayerNorm>(&*config_.layer_norm);
+    if (norm == nullptr) return absl::OkStatus();
+    auto weight = formats::LoadVector(norm->weight->path, norm->weight->tensor);
+    if (!weight.ok()) return weight.status();
+    std::vector<float> bias(weight->size());
+    if (norm->bias.has_value()) {
+      auto loaded = formats::LoadVector(norm->bias->path, norm->bias->tensor);
+      if (!loaded.ok()) return loaded.status();
+      bias = *std::move(loaded);
+    }
+    core::ModelLayerNorm& layer_norm = parts->layer_norm.emplace();
+    layer_norm.parameters.weight = *std::move(weight);
+    layer_norm.parameters.bias = std::move(bias);
+    layer_norm.parameters.eps = norm->eps.value_or(layer_norm.parameters.eps);
+    layer_norm.source = norm->weight->path;
+    return absl::OkStatus();
+  }
+
+  const architectures::InferredModel inferred_;
+  const config::ModelConfig& config_;  // of inferred_
   TableBudget* const budget_;
   std::optional<core::Vocabulary> vocabulary_;
   std::vector<std::string> warnings_;
 };
 
+absl::StatusOr<BuiltModel> Build(const config::ModelConfig& config, TableBudget* budget) {
+  auto spelled_out = SpellOut(config);
+  if (!spelled_out.ok()) return spelled_out.status();
+  return Builder(*std::move(spelled_out), budget).Build();
+}
+
 }  // namespace
 
 absl::StatusOr<BuiltModel> BuildModel(const config::ModelConfig& config, TableBudget* budget) {
-  auto built = Builder(config, budget).Build();
+  auto built = Build(config, budget);
   if (built.ok()) return built;
   const std::string prefix = absl::StrCat("model ", core::Quote(config.name), ": ");
   const bool named = absl::StartsWith(built.status().message(), prefix);

@@ -21,13 +21,21 @@ constexpr std::array<Key, 5> kServerKeys = {"listen", "limits", "drain_timeout",
 constexpr std::array<Key, 5> kLimitsKeys = {"max_request_bytes", "max_response_bytes", "max_batch_size",
                                             "max_sequence_length", "max_bytes_in_flight"};
 constexpr std::array<Key, 1> kLogKeys = {"level"};
-constexpr std::array<Key, 5> kModelKeys = {"name", "version", "path", "token", "position"};
-constexpr std::array<Key, 4> kTokenKeys = {"file", "tensor", "vocabulary", "seeded"};
+constexpr std::array<Key, 12> kModelKeys = {"name",        "version",    "path",        "side",
+                                            "token",       "token_type", "position",    "layer_norm",
+                                            "padding_idx", "sum_order",  "zero_masked", "trained_context_length"};
+constexpr std::array<Key, 12> kTokenKeys = {"file", "tensor", "vocabulary", "dtype", "shape",          "offset",
+                                            "mmap", "nan",    "seeded",     "scale", "scale_rounding", "out_of_range"};
 constexpr std::array<Key, 5> kSeededTokensKeys = {"vocab_size", "embedding_dim", "mean", "std", "seed"};
-constexpr std::array<Key, 4> kPositionKeys = {"none", "learned", "sinusoidal", "rotary"};
-constexpr std::array<Key, 3> kLearnedKeys = {"file", "tensor", "seeded"};
+constexpr std::array<Key, 1> kOutOfRangeKeys = {"unk"};
+constexpr std::array<Key, 5> kTokenTypeKeys = {"file", "tensor", "seeded", "shared", "only_when_sent"};
+constexpr std::array<Key, 4> kSeededTokenTypesKeys = {"type_vocab_size", "mean", "std", "seed"};
+constexpr std::array<Key, 3> kLayerNormKeys = {"weight", "bias", "eps"};
+constexpr std::array<Key, 2> kLayerNormVectorKeys = {"file", "tensor"};
+constexpr std::array<Key, 6> kPositionKeys = {"none", "learned", "sinusoidal", "rotary", "numbering", "row_offset"};
+constexpr std::array<Key, 8> kLearnedKeys = {"file", "tensor", "dtype", "shape", "offset", "mmap", "nan", "seeded"};
 constexpr std::array<Key, 4> kSeededPositionsKeys = {"max_context_length", "mean", "std", "seed"};
-constexpr std::array<Key, 2> kSinusoidalKeys = {"max_context_length", "base"};
+constexpr std::array<Key, 4> kSinusoidalKeys = {"max_context_length", "base", "layout", "grow_to"};
 constexpr std::array<Key, 6> kRotaryKeys = {"theta", "head_dim", "rotary_dim", "pairing", "scaling", "layer_types"};
 constexpr std::array<Key, 15> kRotaryScalingKeys = {"type",
                                                     "rope_type",
@@ -46,7 +54,7 @@ constexpr std::array<Key, 15> kRotaryScalingKeys = {"type",
                                                     "long_factor"};
 constexpr std::array<Key, 5> kRotaryLayerKeys = {"theta", "head_dim", "rotary_dim", "pairing", "scaling"};
 
-constexpr std::array<SectionKeys, 15> kSections = {{
+constexpr auto kSections = std::to_array<SectionKeys>({
     {Section::kFile, "", kFileKeys},
     {Section::kServer, "server", kServerKeys},
     {Section::kLimits, "server.limits", kLimitsKeys},
@@ -54,6 +62,12 @@ constexpr std::array<SectionKeys, 15> kSections = {{
     {Section::kModel, "models[]", kModelKeys},
     {Section::kToken, "models[].token", kTokenKeys},
     {Section::kSeededTokens, "models[].token.seeded", kSeededTokensKeys},
+    {Section::kOutOfRange, "models[].token.out_of_range", kOutOfRangeKeys},
+    {Section::kTokenType, "models[].token_type", kTokenTypeKeys},
+    {Section::kSeededTokenTypes, "models[].token_type.seeded", kSeededTokenTypesKeys},
+    {Section::kLayerNorm, "models[].layer_norm", kLayerNormKeys},
+    {Section::kLayerNormWeight, "models[].layer_norm.weight", kLayerNormVectorKeys},
+    {Section::kLayerNormBias, "models[].layer_norm.bias", kLayerNormVectorKeys},
     {Section::kPosition, "models[].position", kPositionKeys},
     {Section::kNone, "models[].position.none", {}},
     {Section::kLearned, "models[].position.learned", kLearnedKeys},
@@ -62,7 +76,7 @@ constexpr std::array<SectionKeys, 15> kSections = {{
     {Section::kRotary, "models[].position.rotary", kRotaryKeys},
     {Section::kRotaryScaling, "models[].position.rotary.scaling", kRotaryScalingKeys},
     {Section::kRotaryLayer, "models[].position.rotary.layer_types.NAME", kRotaryLayerKeys},
-}};
+});
 
 /// How many letters must be put in, taken out or exchanged to get from one word to the other.
 std::size_t EditDistance(Key from, Key to) {

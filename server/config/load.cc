@@ -94,11 +94,9 @@ absl::Status AddModel(const std::string& source, const std::string& text, std::v
   if (equals == std::string::npos || equals + 1 == text.size()) {
     return InvalidConfig(absl::StrCat(source, ": must be NAME=PATH, got ", Quote(text)));
   }
-  TableFile file;
-  file.path = text.substr(equals + 1);
   ModelConfig model;
   model.name = text.substr(0, equals);
-  model.token = std::move(file);
+  model.path = text.substr(equals + 1);
   if (const auto fault = FaultOfModelName(model.name)) {
     return InvalidConfig(absl::StrCat(source, ": the name ", *fault));
   }

@@ -26,6 +26,8 @@ struct NumberRange {
   double max = std::numeric_limits<double>::max();
   bool above_min = false;
 };
+inline constexpr NumberRange kPositiveNumber = {
+    .min = 0.0, .max = std::numeric_limits<double>::max(), .above_min = true};
 
 /// What stands there, for the end of a message: `"x"`, `"1" in quotes`, `a list`, `a map` or `nothing`.
 [[nodiscard]] std::string Found(const Node& node);

@@ -1,12 +1,20 @@
 #include "server/config/read_model.h"
 
-#include "absl/strings/str_cat.h"
+#include <array>
+
 #include "server/config/names.h"
+#include "server/config/read_layer_norm.h"
+#include "server/config/read_optional.h"
 #include "server/config/read_position.h"
 #include "server/config/read_rows.h"
+#include "server/config/read_token.h"
+#include "server/config/read_token_type.h"
 
 namespace embd::config {
 namespace {
+
+constexpr std::array<absl::string_view, 2> kSides = {"encoder", "decoder"};
+constexpr std::array<absl::string_view, 2> kSumOrders = {"type_first", "position_first"};
 
 void ReadName(MapReader& model, ModelConfig& out) {
   model.Require("name");
@@ -18,24 +26,22 @@ void ReadName(MapReader& model, ModelConfig& out) {
   if (const auto fault = FaultOfVersion(out.version); fault.has_value()) model.Report("version", *fault);
 }
 
-SeededTokens ReadSeededTokens(MapReader& seeded) {
-  SeededTokens tokens;
-  seeded.Require("vocab_size");
-  seeded.Require("embedding_dim");
-  seeded.ReadInteger("vocab_size", {}, tokens.vocab_size);
-  seeded.ReadInteger("embedding_dim", {}, tokens.embedding_dim);
-  CheckTableSize(seeded, "vocab_size", tokens.vocab_size, tokens.embedding_dim);
-  ReadSeededRows(seeded, tokens.rows);
-  return tokens;
+/// Reads path and side, which only a path can have.
+void ReadPath(MapReader& model, const std::string& folder, ModelConfig& out) {
+  if (model.Has("path")) {
+    model.ReadString("path", out.path);
+    out.path = InFolder(folder, out.path);
+  }
+  out.side = ReadOptionalEnum<Side>(model, "side", kSides);
+  if (model.Has("side") && !model.Has("path")) model.Report("side", "needs path");
 }
 
-std::variant<TableFile, SeededTokens> ReadToken(MapReader& token, const std::string& folder) {
-  auto seeded = token.ReadMap("seeded", Section::kSeededTokens);
-  if (!seeded.has_value()) return ReadTableFile(token, folder);
-  for (const absl::string_view key : {"file", "tensor", "vocabulary"}) {
-    if (token.Has(key)) token.Report(key, "does not go with seeded");
-  }
-  return ReadSeededTokens(*seeded);
+/// Reads the single values that tell how the rows are found and added.
+void ReadRules(MapReader& model, ModelConfig& out) {
+  out.padding_idx = ReadOptionalInteger(model, "padding_idx", {.min = 0});
+  out.sum_order = ReadOptionalEnum<SumOrder>(model, "sum_order", kSumOrders);
+  out.zero_masked = ReadOptionalBool(model, "zero_masked");
+  out.trained_context_length = ReadOptionalInteger(model, "trained_context_length", {});
 }
 
 }  // namespace
@@ -43,19 +49,12 @@ std::variant<TableFile, SeededTokens> ReadToken(MapReader& token, const std::str
 ModelConfig ReadModel(MapReader& model, const std::string& folder) {
   ModelConfig out;
   ReadName(model, out);
-  auto token = model.ReadMap("token", Section::kToken);
-  if (token.has_value()) {
-    out.token = ReadToken(*token, folder);
-    if (model.Has("path")) model.Report("path", "does not go with token");
-  } else if (model.Has("path")) {
-    TableFile file;
-    model.ReadString("path", file.path);
-    file.path = InFolder(folder, file.path);
-    out.token = file;
-  } else {
-    model.Report("token or path is missing");
-  }
-  out.position = ReadPosition(model, out.token, folder);
+  ReadPath(model, folder, out);
+  ReadToken(model, folder, out);
+  ReadRules(model, out);
+  ReadTokenType(model, folder, out);
+  ReadPosition(model, folder, out);
+  ReadLayerNorm(model, folder, out);
   return out;
 }
 

@@ -1,6 +1,7 @@
 #ifndef EMBD_SERVER_CONFIG_READ_ROWS_H_
 #define EMBD_SERVER_CONFIG_READ_ROWS_H_
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -14,8 +15,13 @@ namespace embd::config {
 /// `path` as seen from `folder`: absolute paths, and all paths where `folder` is empty, stay as they are.
 [[nodiscard]] std::string InFolder(const std::string& folder, const std::string& path);
 
-/// Reads file, tensor and vocabulary (where the section has it); file must be given.
-[[nodiscard]] TableFile ReadTableFile(MapReader& table, const std::string& folder);
+/// The keys that `ReadTableFile` reads; a section may have fewer of them.
+inline constexpr std::array<absl::string_view, 8> kTableFileKeys = {"file",  "tensor", "vocabulary", "dtype",
+                                                                    "shape", "offset", "mmap",       "nan"};
+
+/// Reads the keys of kTableFileKeys that the section has. Without a file, reports that `needed` is missing; an
+/// empty `needed` says that the file may be inferred, and the path is then empty.
+[[nodiscard]] TableFile ReadTableFile(MapReader& table, const std::string& folder, absl::string_view needed);
 
 /// Reads mean, std and seed into `rows`, whose values are the defaults.
 void ReadSeededRows(MapReader& seeded, SeededRows& rows);

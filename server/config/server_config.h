@@ -12,12 +12,31 @@
 // or gRPC; `app` turns it into a running server.
 namespace embd::config {
 
+/// The types in which tables rest.
+enum class StoredType { kFloat32, kFloat16, kBFloat16, kFloat64 };
+
+/// What the rows of a file are, where somebody says it.
+struct RawLayout {
+  StoredType dtype = StoredType::kFloat32;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::uint64_t offset = 0;  ///< of the first row in the file, in bytes
+
+  friend bool operator==(const RawLayout&, const RawLayout&) = default;
+};
+
+/// What NaNs in a table do: nothing, a warning that counts them, or the end of loading.
+enum class NanPolicy { kAllow, kWarn, kReject };
+
 /// Rows from a file on disk.
 struct TableFile {
-  std::string path;    ///< .npy, .safetensors, or word2vec/GloVe text
+  std::string path;    ///< .npy, .safetensors, .gguf, .bin, or word2vec/GloVe text
   std::string tensor;  ///< name of the tensor, for formats that hold several; empty: the only one
   std::string
       vocabulary;  ///< one word a line, line i naming row i, or JSON; empty: none but what the file itself holds
+  std::optional<RawLayout> raw;  ///< what a .bin file holds; for others what they must hold
+  std::optional<bool> mmap;      ///< the rows stay in the file; unset: false
+  std::optional<NanPolicy> nan;  ///< unset: warn
 
   friend bool operator==(const TableFile&, const TableFile&) = default;
 };
@@ -60,10 +79,15 @@ struct LearnedPositions {
   friend bool operator==(const LearnedPositions&, const LearnedPositions&) = default;
 };
 
-/// A computed table of sines and cosines, interleaved layout.
+/// Where the sines and cosines of a computed row stand, and their frequencies.
+enum class SinusoidalLayout { kInterleaved, kHalf, kTensor2Tensor };
+
+/// A computed table of sines and cosines.
 struct SinusoidalPositions {
-  std::int64_t max_context_length = 0;
-  double base = 10000.0;
+  std::optional<std::int64_t> max_context_length;  ///< positions that are computed at load
+  std::optional<double> base;                      ///< unset: 10000
+  std::optional<SinusoidalLayout> layout;          ///< unset: interleaved
+  std::optional<std::int64_t> grow_to;             ///< positions up to here are computed when asked for; unset: none
 
   friend bool operator==(const SinusoidalPositions&, const SinusoidalPositions&) = default;
 };
@@ -112,12 +136,94 @@ struct RotaryPositions {
   friend bool operator==(const RotaryPositions&, const RotaryPositions&) = default;
 };
 
-/// One model.
+/// How a model marks order.
+using Positions = std::variant<NoPositions, LearnedPositions, SinusoidalPositions, RotaryPositions>;
+
+/// How cells are numbered, before row_offset is added.
+enum class Numbering {
+  kSequential,  ///< 0 … T-1; with a mask the unmasked cells are counted, masked ones have position 1
+  kFixed,       ///< 0 … T-1, whatever the mask
+  kPadding,     ///< the cells that are no padding are counted from padding_idx + 1, padding has padding_idx
+  kMask,        ///< the unmasked cells are counted from 0, masked ones have -1; needs row_offset >= 1
+};
+
+/// The factor of token rows.
+struct TokenScale {
+  double factor = 1.0;
+  bool sqrt_dim = false;      ///< sqrt(embedding_dim) in place of `factor`
+  bool weight_dtype = false;  ///< the factor is rounded to the table's stored type; false: to float32
+
+  friend bool operator==(const TokenScale&, const TokenScale&) = default;
+};
+
+/// What an id outside [0, vocab_size) does.
+struct OutOfRange {
+  enum class Policy { kError, kZero, kUnk };
+  Policy policy = Policy::kError;
+  std::int64_t unk_id = 0;  ///< the row that stands in, for kUnk
+
+  friend bool operator==(const OutOfRange&, const OutOfRange&) = default;
+};
+
+/// A seeded table of token types (type_vocab_size, the token table's width).
+struct SeededTokenTypes {
+  std::int64_t type_vocab_size = 0;
+  SeededRows rows;
+
+  friend bool operator==(const SeededTokenTypes&, const SeededTokenTypes&) = default;
+};
+
+/// Type ids name rows of the token table itself, as in GPT-2.
+struct SharedTokenTypes {
+  friend bool operator==(const SharedTokenTypes&, const SharedTokenTypes&) = default;
+};
+
+/// Rows that are added by token type.
+struct TokenTypes {
+  std::variant<TableFile, SeededTokenTypes, SharedTokenTypes> source;
+  bool only_when_sent = false;  ///< false: type 0 where a request gives none
+
+  friend bool operator==(const TokenTypes&, const TokenTypes&) = default;
+};
+
+/// Layer normalisation of the sum: vectors of embedding_dim elements.
+struct LayerNorm {
+  std::optional<TableFile> weight;  ///< unset (with a path only): weight and bias are those that are inferred
+  std::optional<TableFile> bias;    ///< unset beside a weight: zeros
+  std::optional<double> eps;        ///< unset: inferred with a path, else 1e-5
+
+  friend bool operator==(const LayerNorm&, const LayerNorm&) = default;
+};
+
+/// Says that something is not there, where it would be inferred otherwise.
+struct Absent {
+  friend bool operator==(const Absent&, const Absent&) = default;
+};
+
+enum class Side { kEncoder, kDecoder };
+
+/// What is added to the scaled token row first.
+enum class SumOrder { kTypeFirst, kPositionFirst };
+
+/// One model: spelled out, or a `path` to infer from and what is said otherwise. What is unset is inferred where there
+/// is a path, and else the default.
 struct ModelConfig {
   std::string name;
   std::string version = "1";
-  std::variant<TableFile, SeededTokens> token;
-  std::variant<NoPositions, LearnedPositions, SinusoidalPositions, RotaryPositions> position;
+  std::string path;                                             ///< a model folder or a file; empty: spelled out
+  std::optional<Side> side;                                     ///< which half of an encoder-decoder is meant
+  std::variant<TableFile, SeededTokens> token;                  ///< a TableFile without path: the one that is inferred
+  std::optional<TokenScale> token_scale;                        ///< default: 1
+  std::optional<OutOfRange> out_of_range;                       ///< default: error
+  std::optional<std::variant<Absent, TokenTypes>> token_types;  ///< default: absent
+  std::optional<Positions> position;                            ///< default: none
+  std::optional<Numbering> numbering;                           ///< default: sequential
+  std::optional<std::int64_t> row_offset;                       ///< added to every position; default: 0
+  std::optional<std::int64_t> padding_idx;                      ///< the id of padding; default: none
+  std::optional<std::variant<Absent, LayerNorm>> layer_norm;    ///< default: absent
+  std::optional<SumOrder> sum_order;                            ///< default: type first
+  std::optional<bool> zero_masked;                              ///< masked cells become zero; default: false
+  std::optional<std::int64_t> trained_context_length;           ///< longer sequences get a warning; default: none
 
   friend bool operator==(const ModelConfig&, const ModelConfig&) = default;
 };

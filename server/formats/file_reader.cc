@@ -74,6 +74,10 @@ absl::Status FileReader::ReadAt(std::uint64_t offset, std::span<std::byte> out) 
   return absl::OkStatus();
 }
 
+absl::StatusOr<core::MappedRegion> FileReader::Map(std::uint64_t offset, std::size_t size) const {
+  return core::MappedRegion::Map(descriptor_, offset, size);
+}
+
 absl::Status FileReader::CheckUnchanged() const {
   struct stat status {};
   if (fstat(descriptor_, &status) != 0) return InvalidFile(SystemReason(errno));

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/core/table/mapped_region.h"
 
 namespace embd::formats {
 
@@ -43,6 +44,11 @@ class FileReader {
   /// Errors:
   ///   INVALID_ARGUMENT  [INVALID_FILE] the file has become shorter, or the system cannot read it.
   [[nodiscard]] absl::Status ReadAt(std::uint64_t offset, std::span<std::byte> out) const;
+
+  /// Maps `size` bytes, at least 1, from `offset` on; all must lie inside the file. Outlives the reader.
+  ///
+  /// Errors: those of core::MappedRegion::Map.
+  [[nodiscard]] absl::StatusOr<core::MappedRegion> Map(std::uint64_t offset, std::size_t size) const;
 
   /// OK if size and time of change are still those of `Open`, so that what was read belongs together.
   ///

@@ -1,8 +1,6 @@
 #include "server/formats/load_table.h"
 
 #include <filesystem>
-#include <new>
-#include <stdexcept>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -10,8 +8,11 @@
 #include "server/core/error.h"
 #include "server/formats/file_error.h"
 #include "server/formats/file_reader.h"
+#include "server/formats/gguf.h"
 #include "server/formats/npy.h"
+#include "server/formats/out_of_memory.h"
 #include "server/formats/safetensors.h"
+#include "server/formats/stored_rows.h"
 #include "server/formats/vocabulary_file.h"
 #include "server/formats/word_vectors.h"
 
@@ -21,33 +22,71 @@ namespace {
 using core::Table;
 using core::Vocabulary;
 
+bool HasEnding(absl::string_view path, absl::string_view ending) { return absl::EndsWithIgnoreCase(path, ending); }
+
 bool IsWordVectors(absl::string_view path) {
-  return absl::EndsWithIgnoreCase(path, ".txt") || absl::EndsWithIgnoreCase(path, ".vec") ||
-         absl::EndsWithIgnoreCase(path, ".glove");
+  return HasEnding(path, ".txt") || HasEnding(path, ".vec") || HasEnding(path, ".glove");
 }
 
-absl::StatusOr<WordVectors> WithoutWords(absl::StatusOr<Table> table) {
-  if (!table.ok()) return table.status();
-  return WordVectors{.table = *std::move(table), .words = std::nullopt};
+/// What the file with the rows gives.
+struct FromFile {
+  LoadedRows rows;
+  std::optional<Vocabulary> words;
+};
+
+absl::StatusOr<FromFile> WithoutWords(absl::StatusOr<LoadedRows> rows) {
+  if (!rows.ok()) return rows.status();
+  return FromFile{.rows = *std::move(rows), .words = std::nullopt};
 }
 
-absl::StatusOr<WordVectors> LoadByEnding(const FileReader& file, const TableRequest& request) {
-  if (absl::EndsWithIgnoreCase(request.path, ".safetensors")) {
-    return WithoutWords(LoadSafetensors(file, request.tensor, request.reserve));
+absl::StatusOr<FromFile> LoadText(const FileReader& file, const TableRequest& request) {
+  if (request.mmap) return CannotMap("a text");
+  auto vectors = LoadWordVectors(file, request.vocabulary.empty(), request.reserve);
+  if (!vectors.ok()) return vectors.status();
+  return FromFile{.rows = LoadedRows::Of(std::move(vectors->table)), .words = std::move(vectors->words)};
+}
+
+absl::StatusOr<FromFile> LoadRawFile(const FileReader& file, const TableRequest& request, const StorageOptions& how) {
+  if (!request.layout.has_value()) {
+    return core::InvalidArgument(
+        "LAYOUT_MISSING",
+        "a .bin file does not say what it holds: give dtype (float32, float16, bfloat16 or "
+        "float64) and shape ([rows, columns]); weights that PyTorch saved must be converted to "
+        "safetensors");
   }
-  const bool npy = absl::EndsWithIgnoreCase(request.path, ".npy");
-  if (!npy && !IsWordVectors(request.path)) {
+  return WithoutWords(LoadRaw(file, *request.layout, how));
+}
+
+absl::StatusOr<FromFile> LoadByEnding(const FileReader& file, const TableRequest& request) {
+  const StorageOptions how = {.reserve = request.reserve, .mmap = request.mmap};
+  if (HasEnding(request.path, ".safetensors")) return WithoutWords(LoadSafetensors(file, request.tensor, how));
+  if (HasEnding(request.path, ".gguf")) return WithoutWords(LoadGguf(file, request.tensor, how));
+  const bool npy = HasEnding(request.path, ".npy");
+  const bool raw = HasEnding(request.path, ".bin");
+  if (!npy && !raw && !IsWordVectors(request.path)) {
     const std::string ending = std::filesystem::path(request.path).extension().string();
     return UnsupportedFormat(
         absl::StrCat(ending.empty() ? "a file without ending" : absl::StrCat("the ending ", core::Quote(ending)),
-                     " is not served; .npy, .safetensors, .txt, .vec and .glove are"));
+                     " is not served; .npy, .safetensors, .gguf, .bin, .txt, .vec and .glove are"));
   }
   if (!request.tensor.empty()) {
-    return core::InvalidArgument("TENSOR_NOT_FOUND", absl::StrCat("no tensor ", core::Quote(request.tensor),
-                                                                  ": only .safetensors files have tensors with names"));
+    return core::InvalidArgument("TENSOR_NOT_FOUND",
+                                 absl::StrCat("no tensor ", core::Quote(request.tensor),
+                                              ": only .safetensors and .gguf files have tensors with names"));
   }
-  return npy ? WithoutWords(LoadNpy(file, request.reserve))
-             : LoadWordVectors(file, request.vocabulary.empty(), request.reserve);
+  if (raw) return LoadRawFile(file, request, how);
+  return npy ? WithoutWords(LoadNpy(file, how)) : LoadText(file, request);
+}
+
+// Whether a file that says its layout itself says what was expected.
+absl::Status CheckLayout(const RawLayout& expected, const Table& table) {
+  if (expected.type == table.element_type() && expected.rows == table.rows() && expected.columns == table.dim()) {
+    return absl::OkStatus();
+  }
+  return core::Error(absl::StatusCode::kFailedPrecondition, "LAYOUT_MISMATCH",
+                     absl::StrCat("the file holds ", table.rows(), " x ", table.dim(), " ",
+                                  core::ElementTypeName(table.element_type()), ", the configuration says ",
+                                  expected.rows, " x ", expected.columns, " ", core::ElementTypeName(expected.type)));
 }
 
 absl::StatusOr<Vocabulary> LoadVocabulary(const FileReader& file, absl::string_view path, std::int64_t rows) {
@@ -78,7 +117,16 @@ absl::StatusOr<LoadedTable> Load(const TableRequest& request) {
   if (!loaded.ok()) return AtPath(request.path, loaded.status());
   if (auto status = file->CheckUnchanged(); !status.ok()) return AtPath(request.path, status);
 
-  LoadedTable result{.table = std::move(loaded->table), .vocabulary = std::move(loaded->words), .warnings = {}};
+  if (request.layout.has_value()) {
+    if (auto status = CheckLayout(*request.layout, loaded->rows.table); !status.ok())
+      return AtPath(request.path, status);
+  }
+
+  LoadedTable result{.table = std::move(loaded->rows.table),
+                     .checksum = std::move(loaded->rows.checksum),
+                     .nans = loaded->rows.nans,
+                     .vocabulary = std::move(loaded->words),
+                     .warnings = {}};
   if (vocabulary_file.has_value()) {
     auto vocabulary = LoadVocabulary(*vocabulary_file, request.vocabulary, result.table.rows());
     if (!vocabulary.ok()) return vocabulary.status();
@@ -91,20 +139,10 @@ absl::StatusOr<LoadedTable> Load(const TableRequest& request) {
   return result;
 }
 
-absl::Status OutOfMemory(const TableRequest& request) {
-  return AtPath(request.path, core::Error(absl::StatusCode::kResourceExhausted, "OUT_OF_MEMORY", "not enough memory"));
-}
-
 }  // namespace
 
 absl::StatusOr<LoadedTable> LoadTable(const TableRequest& request) {
-  try {
-    return Load(request);
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory(request);
-  } catch (const std::length_error&) {
-    return OutOfMemory(request);
-  }
+  return CatchOutOfMemory(request.path, [&request] { return Load(request); });
 }
 
 }  // namespace embd::formats

@@ -48,33 +48,37 @@ absl::Status ReadBigEndian(const FileReader& file, std::uint64_t offset, std::si
   return absl::OkStatus();
 }
 
-absl::Status ReadElements(const FileReader& file, const NpyLayout& layout, std::span<std::byte> out) {
+absl::Status Decode(const FileReader& file, const NpyLayout& layout, std::span<std::byte> out) {
   const NpyHeader& header = layout.header;
   const std::size_t element_size = core::ElementSize(header.type);
-  if (header.column_major) {
-    return ReadColumnMajor(file,
-                           {.offset = layout.data_offset,
-                            .rows = static_cast<std::size_t>(header.rows),
-                            .columns = static_cast<std::size_t>(header.columns),
-                            .element_size = element_size,
-                            .big_endian = header.big_endian},
-                           kTransposeBufferBytes, out);
-  }
-  if (header.big_endian) return ReadBigEndian(file, layout.data_offset, element_size, out);
-  return file.ReadAt(layout.data_offset, out);
+  if (!header.column_major) return ReadBigEndian(file, layout.data_offset, element_size, out);
+  return ReadColumnMajor(file,
+                         {.offset = layout.data_offset,
+                          .rows = static_cast<std::size_t>(header.rows),
+                          .columns = static_cast<std::size_t>(header.columns),
+                          .element_size = element_size,
+                          .big_endian = header.big_endian},
+                         kTransposeBufferBytes, out);
 }
 
 }  // namespace
 
-absl::StatusOr<core::Table> LoadNpy(const FileReader& file, const Reserve& reserve) {
+absl::StatusOr<LoadedRows> LoadNpy(const FileReader& file, const StorageOptions& how) {
   const auto layout = ReadNpyLayout(file);
   if (!layout.ok()) return layout.status();
   const auto bytes = CheckedDataBytes(*layout, file.size());
   if (!bytes.ok()) return bytes.status();
-  auto storage = AllocateTableStorage(*bytes, reserve);
+  const NpyHeader& header = layout->header;
+  if (!header.column_major && !header.big_endian) {
+    return LoadStoredRows(file, {header.type, header.rows, header.columns, layout->data_offset}, how);
+  }
+  if (how.mmap) return CannotMap(header.column_major ? "Fortran order" : "a big-endian array");
+  auto storage = AllocateTableStorage(*bytes, how.reserve);
   if (!storage.ok()) return storage.status();
-  if (auto status = ReadElements(file, *layout, storage->bytes()); !status.ok()) return status;
-  return core::Table::Create(layout->header.rows, layout->header.columns, layout->header.type, *std::move(storage));
+  if (auto status = Decode(file, *layout, storage->bytes()); !status.ok()) return status;
+  auto table = core::Table::Create(header.rows, header.columns, header.type, *std::move(storage));
+  if (!table.ok()) return table.status();
+  return LoadedRows::Of(*std::move(table));
 }
 
 }  // namespace embd::formats

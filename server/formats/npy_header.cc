@@ -20,7 +20,8 @@ constexpr std::uint64_t kMaxHeaderBytes = 64 << 10;
 /// Steps through the Python literal; every error names the byte of the file.
 class DictParser {
  public:
-  DictParser(absl::string_view text, std::uint64_t offset) : text_(text), offset_(offset) {}
+  DictParser(absl::string_view text, std::uint64_t offset, std::int64_t rank)
+      : text_(text), offset_(offset), wanted_rank_(rank) {}
 
   absl::StatusOr<NpyHeader> Parse();
 
@@ -53,6 +54,7 @@ class DictParser {
   absl::string_view text_;
   std::uint64_t offset_;
   std::size_t position_ = 0;
+  std::int64_t wanted_rank_;
   NpyHeader header_;
   bool has_descr_ = false;
   bool has_fortran_order_ = false;
@@ -167,7 +169,10 @@ absl::Status DictParser::Shape() {
     comma = Take(',');
   }
   if (rank == 1 && !comma) return Fail("shape must be a tuple: (n) is a number, (n,) would be one");
-  if (rank != 2) return Fail(absl::StrCat("the array has ", Count(rank, "dimension"), "; a table has 2"));
+  if (rank != wanted_rank_) {
+    return Fail(absl::StrCat("the array has ", Count(rank, "dimension"),
+                             wanted_rank_ == 2 ? "; a table has 2" : "; a vector has 1"));
+  }
   return absl::OkStatus();
 }
 
@@ -188,11 +193,11 @@ absl::StatusOr<std::int64_t> DictParser::Dimension() {
 
 }  // namespace
 
-absl::StatusOr<NpyHeader> ParseNpyDict(absl::string_view text, std::uint64_t offset) {
-  return DictParser(text, offset).Parse();
+absl::StatusOr<NpyHeader> ParseNpyDict(absl::string_view text, std::uint64_t offset, std::int64_t rank) {
+  return DictParser(text, offset, rank).Parse();
 }
 
-absl::StatusOr<NpyLayout> ReadNpyLayout(const FileReader& file) {
+absl::StatusOr<NpyLayout> ReadNpyLayout(const FileReader& file, std::int64_t rank) {
   constexpr std::array<unsigned char, 6> kMagic = {0x93, 'N', 'U', 'M', 'P', 'Y'};
   std::array<unsigned char, 12> start{};  // magic, version, length of the header in 2 or 4 bytes
   const std::size_t available = static_cast<std::size_t>(std::min<std::uint64_t>(start.size(), file.size()));
@@ -221,7 +226,7 @@ absl::StatusOr<NpyLayout> ReadNpyLayout(const FileReader& file) {
   }
   std::string text(static_cast<std::size_t>(length), '\0');
   if (auto status = file.ReadAt(header_offset, std::as_writable_bytes(std::span(text))); !status.ok()) return status;
-  auto header = ParseNpyDict(text, header_offset);
+  auto header = ParseNpyDict(text, header_offset, rank);
   if (!header.ok()) return header.status();
   return NpyLayout{.header = *header, .data_offset = header_offset + length};
 }

@@ -3,9 +3,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "server/core/table/table.h"
 #include "server/formats/file_reader.h"
-#include "server/formats/table_storage.h"
+#include "server/formats/stored_rows.h"
 
 namespace embd::formats {
 
@@ -13,13 +12,13 @@ namespace embd::formats {
 /// and a type that tables can have (F32, F16, BF16, F64).
 ///
 /// Memory: the table; before that, what the header takes.
-/// Errors: those of `ReadSafetensorsHeader`, `FileReader::ReadAt` and `AllocateTableStorage`, and
+/// Errors: those of `ReadSafetensorsHeader` and `LoadStoredRows`, and
 ///   INVALID_ARGUMENT  [TENSOR_NOT_FOUND] no tensor of that name, or no name and not just one that could be meant; the
 ///                     message lists up to ten names.
 ///   INVALID_ARGUMENT  [INVALID_FILE] the tensor has not two dimensions, or no elements.
 ///   UNIMPLEMENTED     [UNSUPPORTED_FORMAT] the tensor has a type that tables cannot have.
-[[nodiscard]] absl::StatusOr<core::Table> LoadSafetensors(const FileReader& file, absl::string_view name,
-                                                          const Reserve& reserve = {});
+[[nodiscard]] absl::StatusOr<LoadedRows> LoadSafetensors(const FileReader& file, absl::string_view name,
+                                                         const StorageOptions& how = {});
 
 }  // namespace embd::formats
 

@@ -13,6 +13,12 @@ namespace embd::formats {
 /// Asked before a table of so many bytes is read; what it says other than OK ends the loading. Empty: any size is fine.
 using Reserve = std::function<absl::Status(std::size_t bytes)>;
 
+/// How a table is to rest in memory.
+struct StorageOptions {
+  Reserve reserve;    ///< asked before memory is taken; a mapped table takes none
+  bool mmap = false;  ///< map the rows of the file instead of reading them
+};
+
 /// Memory for a table's `bytes`. Large blocks take physical memory only as they are written, and filling more than
 /// there is would end the process; so whoever knows the bound is asked first.
 ///

@@ -1,5 +1,9 @@
 #include "server/service/describe.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "server/core/kernels/simd_target.h"
 #include "server/service/rotary_parameters.h"
 
@@ -20,8 +24,20 @@ v1::PositionEncoding ToMessage(core::PositionEncoding encoding) {
 
 std::int64_t ParameterCount(const core::ModelTable& entry) { return entry.trainable ? entry.table.element_count() : 0; }
 
+// A model's tables in the order in which they are told.
+std::vector<std::pair<v1::TableKind, const core::ModelTable*>> TablesOf(const core::Model& model) {
+  std::vector<std::pair<v1::TableKind, const core::ModelTable*>> tables = {{v1::TABLE_KIND_TOKEN, &model.token()}};
+  if (model.position() != nullptr) tables.emplace_back(v1::TABLE_KIND_POSITION, model.position());
+  if (model.token_types().has_value() && model.token_types()->table.has_value()) {
+    tables.emplace_back(v1::TABLE_KIND_TOKEN_TYPE, &*model.token_types()->table);
+  }
+  return tables;
+}
+
 std::int64_t ParameterCount(const core::Model& model) {
-  return ParameterCount(model.token()) + (model.position() != nullptr ? ParameterCount(*model.position()) : 0);
+  std::int64_t count = 0;
+  for (const auto& [kind, table] : TablesOf(model)) count += ParameterCount(*table);
+  return count;
 }
 
 std::int64_t ByteSize(const core::ModelTable& entry) { return static_cast<std::int64_t>(entry.table.bytes().size()); }
@@ -46,13 +62,65 @@ void Summarize(const core::Model& model, v1::ModelSummary* message) {
   message->set_vocab_size(model.vocab_size());
   message->set_embedding_dim(model.embedding_dim());
   message->set_data_type(ToDataType(model.token().table.element_type()));
-  std::int64_t bytes = ByteSize(model.token());
-  if (const core::ModelTable* const position = model.position()) {
-    message->set_max_context_length(position->table.rows());
-    bytes += ByteSize(*position);
-  }
+  if (const auto length = model.max_context_length()) message->set_max_context_length(*length);
+  std::int64_t bytes = 0;
+  for (const auto& [kind, table] : TablesOf(model)) bytes += ByteSize(*table);
   message->set_byte_size(bytes);
   message->set_parameter_count(ParameterCount(model));
+}
+
+v1::PositionNumbering ToMessage(core::Numbering numbering) {
+  switch (numbering) {
+    case core::Numbering::kSequential: return v1::POSITION_NUMBERING_SEQUENTIAL;
+    case core::Numbering::kFixed: return v1::POSITION_NUMBERING_FIXED;
+    case core::Numbering::kPadding: return v1::POSITION_NUMBERING_PADDING;
+    case core::Numbering::kMask: return v1::POSITION_NUMBERING_MASK;
+  }
+  return v1::POSITION_NUMBERING_UNSPECIFIED;
+}
+
+v1::SinusoidalLayout ToMessage(core::SinusoidalLayout layout) {
+  switch (layout) {
+    case core::SinusoidalLayout::kInterleaved: return v1::SINUSOIDAL_LAYOUT_INTERLEAVED;
+    case core::SinusoidalLayout::kHalf: return v1::SINUSOIDAL_LAYOUT_HALF;
+    case core::SinusoidalLayout::kTensor2Tensor: return v1::SINUSOIDAL_LAYOUT_TENSOR2TENSOR;
+  }
+  return v1::SINUSOIDAL_LAYOUT_UNSPECIFIED;
+}
+
+v1::OutOfRangePolicy ToMessage(core::OutOfRangePolicy policy) {
+  switch (policy) {
+    case core::OutOfRangePolicy::kError: return v1::OUT_OF_RANGE_POLICY_ERROR;
+    case core::OutOfRangePolicy::kZero: return v1::OUT_OF_RANGE_POLICY_ZERO;
+    case core::OutOfRangePolicy::kUnk: return v1::OUT_OF_RANGE_POLICY_UNK;
+  }
+  return v1::OUT_OF_RANGE_POLICY_UNSPECIFIED;
+}
+
+void DescribePositions(const core::Model& model, v1::DescribeModelResponse* response) {
+  if (model.position() != nullptr) response->set_numbering(ToMessage(model.numbering()));
+  response->set_row_offset(model.row_offset());
+  if (const auto padding = model.padding_idx()) response->set_padding_idx(*padding);
+  if (const auto trained = model.trained_context_length()) response->set_trained_context_length(*trained);
+  if (const auto& sinusoidal = model.sinusoidal(); sinusoidal.has_value()) {
+    response->set_sinusoidal_base(sinusoidal->base);
+    response->set_sinusoidal_layout(ToMessage(sinusoidal->layout));
+  }
+}
+
+void DescribeSum(const core::Model& model, v1::DescribeModelResponse* response) {
+  response->set_token_scale(static_cast<double>(model.token_scale()));
+  response->set_out_of_range(ToMessage(model.out_of_range()));
+  if (model.out_of_range() == core::OutOfRangePolicy::kUnk) response->set_unk_id(model.unk_id());
+  response->set_out_of_range_ids(model.out_of_range_ids());
+  if (const auto& types = model.token_types(); types.has_value()) {
+    response->set_has_token_types(true);
+    response->set_token_types_share_token_table(!types->table.has_value());
+    response->set_token_types_only_when_sent(types->only_when_sent);
+  }
+  response->set_position_before_type(model.position_before_type());
+  if (const auto& norm = model.layer_norm(); norm.has_value()) response->set_layer_norm_eps(norm->parameters.eps);
+  response->set_zero_masked(model.zero_masked());
 }
 
 }  // namespace
@@ -86,14 +154,20 @@ absl::StatusOr<v1::DescribeModelResponse> AnswerDescribeModel(const core::ModelR
   response.set_position_encoding(ToMessage(model.position_encoding()));
   response.set_vocab_size(model.vocab_size());
   response.set_embedding_dim(model.embedding_dim());
-  DescribeTable(v1::TABLE_KIND_TOKEN, model.token(), response.add_tables());
-  if (const core::ModelTable* const position = model.position()) {
-    response.set_max_context_length(position->table.rows());
-    DescribeTable(v1::TABLE_KIND_POSITION, *position, response.add_tables());
-  }
+  if (const auto length = model.max_context_length()) response.set_max_context_length(*length);
+  for (const auto& [kind, table] : TablesOf(model)) DescribeTable(kind, *table, response.add_tables());
   response.set_parameter_count(ParameterCount(model));
   if (model.vocabulary() != nullptr) response.set_vocabulary_words(model.vocabulary()->size());
-  if (model.sinusoidal_base().has_value()) response.set_sinusoidal_base(*model.sinusoidal_base());
+  DescribePositions(model, &response);
+  DescribeSum(model, &response);
+  response.set_architecture(model.architecture());
+  for (const core::InferredValue& inferred : model.inferred_from()) {
+    v1::InferredValue& message = *response.add_inferred_from();
+    message.set_key(inferred.key);
+    message.set_value(inferred.value);
+    message.set_source(inferred.source);
+  }
+  for (const std::string& note : model.notes()) response.add_notes(note);
   if (model.rotary().has_value()) *response.mutable_rotary() = ToMessage(*model.rotary());
   for (const auto& [layer_type, parameters] : model.rotary_layer_types()) {
     v1::RotaryLayerType* const entry = response.add_rotary_layer_types();

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "proto/wire/frame.h"
+#include "server/core/error.h"
+#include "server/observability/log.h"
 #include "server/service/describe.h"
 #include "server/service/embed_request.h"
 #include "server/service/payload_slice.h"
@@ -22,15 +25,15 @@ v1::EmbedResponse ResponseWithoutTensor(const core::EmbedPlan& plan) {
   response.set_model_version(plan.model().version());
   response.set_generation(plan.model().generation());
   response.set_checksum(plan.model().checksum());
+  response.mutable_row_lengths()->Assign(plan.row_lengths().begin(), plan.row_lengths().end());
+  for (const std::string& warning : plan.warnings()) response.add_warnings(warning);
   return response;
 }
 
 v1::Tensor TensorWithoutData(const core::EmbedPlan& plan) {
   v1::Tensor tensor;
   tensor.set_data_type(ToDataType(plan.output_type()));
-  tensor.add_shape(plan.batch_size());
-  tensor.add_shape(plan.sequence_length());
-  tensor.add_shape(plan.model().embedding_dim());
+  for (const std::int64_t extent : plan.output_shape()) tensor.add_shape(extent);
   return tensor;
 }
 
@@ -41,12 +44,17 @@ grpc::ByteBuffer Join(const std::string& header, ReplyBuffer buffer) {
 
 }  // namespace
 
-absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, const v1::EmbedRequest& request) {
-  auto model = backend.models.Find(request.model(), request.model_version());
+absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, v1::EmbedRequest* request) {
+  auto model = backend.models.Find(request->model(), request->model_version());
   if (!model.ok()) return model.status();
   auto input = ToEmbedInput(request);
   if (!input.ok()) return input.status();
-  return core::EmbedPlan::Create(*std::move(model), *std::move(input), backend.limits);
+  auto plan = core::EmbedPlan::Create(*std::move(model), *std::move(input), backend.limits);
+  if (plan.ok() && plan->first_out_of_range()) {
+    observability::LogWarning(absl::StrCat("model ", core::Quote(plan->model().name()), ": ", plan->warnings().front(),
+                                           "; this is said once, DescribeModel counts them"));
+  }
+  return plan;
 }
 
 bool IsLarge(const core::EmbedPlan& plan) {
@@ -66,6 +74,7 @@ absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan
                  buffer->bytes().subspan(static_cast<std::size_t>(first) * plan.row_bytes(),
                                          static_cast<std::size_t>(rows) * plan.row_bytes()));
   }
+  if (absl::Status status = plan.model().CheckUndamaged(); !status.ok()) return status;
   return buffer;
 }
 

@@ -14,14 +14,16 @@
 // One embedding request -> one reply, in the steps that Embed and EmbedStream share.
 namespace embd::service {
 
-/// Finds the model and checks the request. Errors: those of ToEmbedInput, ModelRegistry::Find and EmbedPlan::Create.
-[[nodiscard]] absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, const v1::EmbedRequest& request);
+/// Finds the model and checks the request, of which the bytes of inputs_embeds are taken. Errors: those of
+/// ToEmbedInput, ModelRegistry::Find and EmbedPlan::Create.
+[[nodiscard]] absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, v1::EmbedRequest* request);
 
 /// Whether composing takes so long that it must not be done on gRPC's own threads.
 [[nodiscard]] bool IsLarge(const core::EmbedPlan& plan);
 
 /// Admits the reply and composes it. `interrupted` is asked before anything is done and between blocks of rows; what it
-/// says other than OK ends the work. Errors: those of ReplyBuffers::Take and of `interrupted`.
+/// says other than OK ends the work. Errors: those of ReplyBuffers::Take, of
+/// core::Model::CheckUndamaged (asked at the end) and of `interrupted`.
 [[nodiscard]] absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan& plan,
                                                        absl::FunctionRef<absl::Status()> interrupted);
 

@@ -46,7 +46,7 @@ class EmbedReactor final : public grpc::ServerUnaryReactor {
       if (absl::Status status = call_.Interrupted(); !status.ok()) return status;
     }
     if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message_); !status.ok()) return status;
-    auto plan = PlanEmbed(backend_, message_);
+    auto plan = PlanEmbed(backend_, &message_);
     if (!plan.ok()) return plan.status();
     plan_.emplace(*std::move(plan));
     return absl::OkStatus();

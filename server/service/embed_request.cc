@@ -17,8 +17,7 @@ namespace {
 
 using core::InvalidArgument;
 
-// Of fields that are not served yet: a number that nobody knows is told first, as it is for those that are served.
-absl::Status CheckUnservedEnums(const v1::EmbedRequest& request) {
+absl::Status CheckRaggedEnums(const v1::EmbedRequest& request) {
   if (!v1::RaggedLayout_IsValid(request.ragged_layout())) {
     return UnknownEnum("ragged_layout", request.ragged_layout(), "PADDED, PACKED");
   }
@@ -30,15 +29,9 @@ absl::Status CheckUnservedEnums(const v1::EmbedRequest& request) {
 
 absl::Status CheckServedFields(const v1::EmbedRequest& request) {
   const std::pair<bool, const char*> fields[] = {
-      {request.token_type_ids_size() > 0, "token_type_ids"},
-      {request.row_lengths_size() > 0, "row_lengths"},
-      {request.attention_mask_size() > 0, "attention_mask"},
       {request.has_output_target(), "output_target"},
-      {request.ragged_layout() != 0, "ragged_layout"},
-      {request.padding_side() != 0, "padding_side"},
       {request.unique(), "unique"},
       {!request.if_checksum().empty(), "if_checksum"},
-      {request.has_inputs_embeds(), "inputs_embeds"},
   };
   for (const auto& [is_set, name] : fields) {
     if (is_set) {
@@ -75,10 +68,21 @@ void CopyRaw(const std::string& data, std::vector<std::int64_t>* ids) {
   ids->assign(first, first + data.size() / sizeof(std::int64_t));
 }
 
-absl::Status CheckAgrees(absl::string_view field, std::int64_t said, std::int64_t extent) {
-  if (said == 0 || said == extent) return absl::OkStatus();
-  return InvalidArgument("INVALID_SHAPE",
-                         absl::StrCat(field, " ", said, " contradicts the shape of ids_tensor, which says ", extent));
+// Where batch_size or sequence_length is given, the tensor's extent must agree; else it stands in.
+absl::Status TakeExtent(absl::string_view field, absl::string_view tensor, std::int64_t extent, std::int64_t* value) {
+  if (*value != 0 && *value != extent) {
+    return InvalidArgument("INVALID_SHAPE", absl::StrCat(field, " ", *value, " contradicts the shape of ", tensor,
+                                                         ", which says ", extent));
+  }
+  *value = extent;
+  return absl::OkStatus();
+}
+
+absl::Status TakeExtents(absl::string_view tensor, const v1::Tensor& message, core::EmbedInput* input) {
+  if (absl::Status status = TakeExtent("batch_size", tensor, message.shape(0), &input->batch_size); !status.ok()) {
+    return status;
+  }
+  return TakeExtent("sequence_length", tensor, message.shape(1), &input->sequence_length);
 }
 
 absl::Status ReadIdsTensor(const v1::EmbedRequest& request, core::EmbedInput* input) {
@@ -89,52 +93,112 @@ absl::Status ReadIdsTensor(const v1::EmbedRequest& request, core::EmbedInput* in
     return InvalidArgument("INVALID_OPTION", absl::StrCat("ids_tensor.data_type ", wire::DataTypeName(type),
                                                           " is no type of ids; allowed are INT32, INT64, UINT32"));
   }
-  if (tensor.shape_size() != 2 || tensor.shape(0) < 0 || tensor.shape(1) < 0) {
-    return InvalidArgument("INVALID_SHAPE",
-                           absl::StrCat("ids_tensor.shape must be (batch_size, sequence_length), got (",
-                                        absl::StrJoin(tensor.shape(), ", "), ")"));
+  const bool ragged = request.row_lengths_size() > 0;
+  const int rank = ragged ? 1 : 2;
+  if (tensor.shape_size() != rank || tensor.shape(0) < 0 || tensor.shape(rank - 1) < 0) {
+    return InvalidArgument(
+        "INVALID_SHAPE",
+        absl::StrCat("ids_tensor.shape must be ", ragged ? "(sum of row_lengths)" : "(batch_size, sequence_length)",
+                     ", got (", absl::StrJoin(tensor.shape(), ", "), ")"));
   }
   const std::int64_t element = wire::DataTypeSize(type);
-  const auto expected = core::CheckedProduct({tensor.shape(0), tensor.shape(1), element});
+  const auto expected = core::CheckedProduct({tensor.shape(0), ragged ? 1 : tensor.shape(1), element});
   if (!expected.has_value() || *expected != static_cast<std::int64_t>(tensor.data().size())) {
     return InvalidArgument(
         "INVALID_SHAPE",
-        absl::StrCat("ids_tensor.data has ", tensor.data().size(), " bytes, but (", tensor.shape(0), ", ",
-                     tensor.shape(1), ") ", wire::DataTypeName(type), " needs ",
+        absl::StrCat("ids_tensor.data has ", tensor.data().size(), " bytes, but (", absl::StrJoin(tensor.shape(), ", "),
+                     ") ", wire::DataTypeName(type), " needs ",
                      expected.has_value() ? absl::StrCat(*expected) : std::string("more than 2^63 - 1")));
   }
-  if (absl::Status status = CheckAgrees("batch_size", request.batch_size(), tensor.shape(0)); !status.ok())
-    return status;
-  if (absl::Status status = CheckAgrees("sequence_length", request.sequence_length(), tensor.shape(1)); !status.ok()) {
-    return status;
+  if (!ragged) {
+    if (absl::Status status = TakeExtents("ids_tensor", tensor, input); !status.ok()) return status;
   }
-  input->batch_size = tensor.shape(0);
-  input->sequence_length = tensor.shape(1);
   if (type == v1::DATA_TYPE_INT32) WidenRaw<std::int32_t>(tensor.data(), &input->ids);
   if (type == v1::DATA_TYPE_INT64) CopyRaw(tensor.data(), &input->ids);
   if (type == v1::DATA_TYPE_UINT32) WidenRaw<std::uint32_t>(tensor.data(), &input->ids);
   return absl::OkStatus();
 }
 
+absl::StatusOr<core::ElementType> ToVectorType(v1::DataType type) {
+  constexpr absl::string_view kAllowed = "FLOAT32, FLOAT16, BFLOAT16, FLOAT64";
+  switch (type) {
+    case v1::DATA_TYPE_FLOAT32: return core::ElementType::kFloat32;
+    case v1::DATA_TYPE_FLOAT16: return core::ElementType::kFloat16;
+    case v1::DATA_TYPE_BFLOAT16: return core::ElementType::kBFloat16;
+    case v1::DATA_TYPE_FLOAT64: return core::ElementType::kFloat64;
+    default: break;
+  }
+  if (!v1::DataType_IsValid(type)) return UnknownEnum("inputs_embeds.data_type", type, kAllowed);
+  return InvalidArgument("INVALID_OPTION", absl::StrCat("inputs_embeds.data_type ", wire::DataTypeName(type),
+                                                        " is no type of vectors; allowed are ", kAllowed));
+}
+
+// Takes the vectors' bytes out of the request: they may be as long as a request can be.
+absl::Status TakeVectors(v1::EmbedRequest* request, core::EmbedInput* input) {
+  v1::Tensor& tensor = *request->mutable_inputs_embeds();
+  const auto type = ToVectorType(tensor.data_type());
+  if (!type.ok()) return type.status();
+  const bool ragged = request->row_lengths_size() > 0;
+  if (tensor.shape_size() != (ragged ? 2 : 3)) {
+    return InvalidArgument("INVALID_SHAPE", absl::StrCat("inputs_embeds.shape must be ",
+                                                         ragged ? "(sum of row_lengths, embedding_dim)"
+                                                                : "(batch_size, sequence_length, embedding_dim)",
+                                                         ", got (", absl::StrJoin(tensor.shape(), ", "), ")"));
+  }
+  if (!ragged) {
+    if (absl::Status status = TakeExtents("inputs_embeds", tensor, input); !status.ok()) return status;
+  }
+  input->inputs_embeds = {.type = *type,
+                          .shape = {tensor.shape().begin(), tensor.shape().end()},
+                          .data = std::move(*tensor.mutable_data())};
+  return absl::OkStatus();
+}
+
+absl::Status CheckOneSource(const v1::EmbedRequest& request) {
+  const std::pair<bool, const char*> sources[] = {{request.ids_size() > 0, "ids"},
+                                                  {request.has_ids_tensor(), "ids_tensor"},
+                                                  {request.has_inputs_embeds(), "inputs_embeds"}};
+  const char* first = nullptr;
+  for (const auto& [is_given, name] : sources) {
+    if (is_given && first != nullptr) {
+      return InvalidArgument("INVALID_OPTION", absl::StrCat(first, " and ", name, " exclude each other"));
+    }
+    if (is_given) first = name;
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::int64_t> Values(const google::protobuf::RepeatedField<std::int64_t>& field) {
+  return {field.begin(), field.end()};
+}
+
 }  // namespace
 
-absl::StatusOr<core::EmbedInput> ToEmbedInput(const v1::EmbedRequest& request) {
-  if (absl::Status status = CheckUnservedEnums(request); !status.ok()) return status;
-  if (absl::Status status = CheckServedFields(request); !status.ok()) return status;
-  const auto part = ToPart(request.part());
+absl::StatusOr<core::EmbedInput> ToEmbedInput(v1::EmbedRequest* request) {
+  if (absl::Status status = CheckRaggedEnums(*request); !status.ok()) return status;
+  if (absl::Status status = CheckServedFields(*request); !status.ok()) return status;
+  const auto part = ToPart(request->part());
   if (!part.ok()) return part.status();
-  const auto output_type = ToOutputType(request.output_type());
+  const auto output_type = ToOutputType(request->output_type());
   if (!output_type.ok()) return output_type.status();
+  if (absl::Status status = CheckOneSource(*request); !status.ok()) return status;
   core::EmbedInput input = {.part = *part,
                             .output_type = *output_type,
-                            .batch_size = request.batch_size(),
-                            .sequence_length = request.sequence_length(),
-                            .ids = {request.ids().begin(), request.ids().end()},
-                            .position_offsets = {request.position_offsets().begin(), request.position_offsets().end()},
-                            .position_ids = {request.position_ids().begin(), request.position_ids().end()}};
-  if (request.has_ids_tensor()) {
-    if (request.ids_size() > 0) return InvalidArgument("INVALID_OPTION", "ids and ids_tensor exclude each other");
-    if (absl::Status status = ReadIdsTensor(request, &input); !status.ok()) return status;
+                            .batch_size = request->batch_size(),
+                            .sequence_length = request->sequence_length(),
+                            .ids = Values(request->ids()),
+                            .position_offsets = Values(request->position_offsets()),
+                            .position_ids = Values(request->position_ids()),
+                            .token_type_ids = Values(request->token_type_ids()),
+                            .attention_mask = Values(request->attention_mask()),
+                            .row_lengths = Values(request->row_lengths()),
+                            .packed = request->ragged_layout() == v1::RAGGED_LAYOUT_PACKED,
+                            .pad_left = request->padding_side() == v1::PADDING_SIDE_LEFT};
+  if (request->has_ids_tensor()) {
+    if (absl::Status status = ReadIdsTensor(*request, &input); !status.ok()) return status;
+  }
+  if (request->has_inputs_embeds()) {
+    if (absl::Status status = TakeVectors(request, &input); !status.ok()) return status;
   }
   return input;
 }

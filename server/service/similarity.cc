@@ -10,6 +10,13 @@
 namespace embd::service {
 namespace {
 
+// In tensor2tensor's layout the frequencies are others, and with an odd width a column has no partner.
+bool HasClosedForm(const core::Model& model) {
+  const auto& sinusoidal = model.sinusoidal();
+  return sinusoidal.has_value() && sinusoidal->layout != core::SinusoidalLayout::kTensor2Tensor &&
+         model.embedding_dim() % 2 == 0;
+}
+
 // The table that is meant; UNSPECIFIED means the position table.
 absl::StatusOr<std::pair<v1::TableKind, const core::Table*>> FindTable(const core::Model& model, v1::TableKind kind) {
   using Found = std::pair<v1::TableKind, const core::Table*>;
@@ -23,6 +30,8 @@ absl::StatusOr<std::pair<v1::TableKind, const core::Table*>> FindTable(const cor
           absl::StrCat("model ", core::Quote(model.name()), " has no position table; its position encoding is ",
                        core::PositionEncodingName(model.position_encoding()), "; its token table can be asked for"));
     case v1::TABLE_KIND_TOKEN_TYPE:
+      if (const core::Table* const types = model.token_type_table()) return Found(kind, types);
+      [[fallthrough]];
     case v1::TABLE_KIND_OUTPUT:
       return core::Error(
           absl::StatusCode::kFailedPrecondition, "NO_SUCH_TABLE",
@@ -30,7 +39,8 @@ absl::StatusOr<std::pair<v1::TableKind, const core::Table*>> FindTable(const cor
     default:
       return core::InvalidArgument(
           "UNKNOWN_ENUM_VALUE",
-          absl::StrCat("table = ", static_cast<int>(kind), " is no value of its enum; allowed are TOKEN, POSITION"));
+          absl::StrCat("table = ", static_cast<int>(kind),
+                       " is no value of its enum; allowed are TOKEN, POSITION, TOKEN_TYPE, OUTPUT"));
   }
 }
 
@@ -62,8 +72,8 @@ absl::StatusOr<v1::NeighbourSimilarityResponse> AnswerNeighbourSimilarity(
   response.mutable_max_cosine()->Assign(curve->max.begin(), curve->max.end());
   response.set_zero_rows(curve->zero_rows);
   response.set_monotone_steps(curve->monotone_steps);
-  if (kind == v1::TABLE_KIND_POSITION && (*model)->sinusoidal_base().has_value()) {
-    const auto exact = core::SinusoidalClosedForm(rows->dim(), *(*model)->sinusoidal_base(),
+  if (kind == v1::TABLE_KIND_POSITION && HasClosedForm(**model)) {
+    const auto exact = core::SinusoidalClosedForm(rows->dim(), (*model)->sinusoidal()->base,
                                                   static_cast<std::int64_t>(curve->mean.size()));
     response.mutable_closed_form()->Assign(exact.begin(), exact.end());
   }

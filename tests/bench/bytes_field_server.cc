@@ -22,8 +22,9 @@ class BytesFieldServer::Service final : public v1::EmbeddingService::CallbackSer
     grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
     const core::EmbedLimits limits = {
         .max_batch_size = 4096, .max_sequence_length = 4096, .max_response_bytes = 1 << 30};
+    v1::EmbedRequest message = *request;
     const auto plan = core::EmbedPlan::Create(models_.Find(request->model(), "").value(),
-                                              service::ToEmbedInput(*request).value(), limits);
+                                              service::ToEmbedInput(&message).value(), limits);
     response->set_model(plan->model().name());
     response->set_checksum(plan->model().checksum());
     v1::Tensor& tensor = *response->mutable_embeddings();

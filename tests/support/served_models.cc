@@ -36,20 +36,35 @@ core::Part ToPart(client::Part part) {
   }
 }
 
+core::EmbedInput ToInput(const EmbedRequest& request) {
+  core::EmbedInput input = {.part = ToPart(request.part),
+                            .output_type = ToElementType(request.output_type),
+                            .batch_size = request.batch_size,
+                            .sequence_length = request.sequence_length,
+                            .ids = request.ids,
+                            .position_offsets = request.position_offsets,
+                            .position_ids = request.position_ids,
+                            .token_type_ids = request.token_type_ids,
+                            .attention_mask = request.attention_mask,
+                            .row_lengths = request.row_lengths,
+                            .packed = request.ragged_layout == client::RaggedLayout::kPacked,
+                            .pad_left = request.padding_side == client::PaddingSide::kLeft};
+  if (request.inputs_embeds.has_value()) {
+    const client::InputTensor& given = *request.inputs_embeds;
+    const auto& bytes = given.bytes;
+    input.inputs_embeds = {.type = ToElementType(given.data_type),
+                           .shape = given.shape,
+                           .data = {reinterpret_cast<const char*>(bytes.data()), bytes.size()}};
+  }
+  return input;
+}
+
 // The engine alone: no message, no gRPC.
 absl::StatusOr<Embedding> EmbedInCore(const core::ModelRegistry& models, const core::EmbedLimits& limits,
                                       const EmbedRequest& request) {
   auto model = models.Find(request.model, request.model_version);
   if (!model.ok()) return model.status();
-  const auto plan = core::EmbedPlan::Create(*std::move(model),
-                                            {.part = ToPart(request.part),
-                                             .output_type = ToElementType(request.output_type),
-                                             .batch_size = request.batch_size,
-                                             .sequence_length = request.sequence_length,
-                                             .ids = request.ids,
-                                             .position_offsets = request.position_offsets,
-                                             .position_ids = request.position_ids},
-                                            limits);
+  const auto plan = core::EmbedPlan::Create(*std::move(model), ToInput(request), limits);
   if (!plan.ok()) return plan.status();
   auto data = std::make_unique<std::byte[]>(plan->byte_size());
   plan->Compose(0, plan->row_count(), {data.get(), plan->byte_size()});
@@ -57,8 +72,10 @@ absl::StatusOr<Embedding> EmbedInCore(const core::ModelRegistry& models, const c
                             .model_version = plan->model().version(),
                             .generation = plan->model().generation(),
                             .checksum = plan->model().checksum(),
+                            .warnings = plan->warnings(),
                             .data_type = request.output_type,
-                            .shape = {plan->batch_size(), plan->sequence_length(), plan->model().embedding_dim()}};
+                            .shape = plan->output_shape(),
+                            .row_lengths = plan->row_lengths()};
   return Embedding(std::move(info), std::move(data), plan->byte_size());
 }
 

@@ -75,6 +75,17 @@ inline core::Table RandomTable(std::int64_t rows, std::int64_t dim, core::Elemen
   return TableOf(rows, dim, type, elements);
 }
 
+/// A table of the stored type with values drawn evenly from (-1, 1).
+inline core::Table SmallTable(std::int64_t rows, std::int64_t dim, core::ElementType type, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::vector<double>> values(static_cast<std::size_t>(rows),
+                                          std::vector<double>(static_cast<std::size_t>(dim)));
+  for (std::vector<double>& row : values) {
+    for (double& value : row) value = static_cast<double>(random() >> 11) * 0x1p-52 - 1.0;
+  }
+  return MakeTable(values, type);
+}
+
 /// The elements of a float32 table, row after row.
 inline std::vector<float> FloatsOf(const core::Table& table) {
   std::vector<float> values(static_cast<std::size_t>(table.element_count()));

@@ -118,6 +118,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddModelsCommand(app, action);
   AddDescribeCommand(app, action);
   AddEmbedCommand(app, action);
+  AddVerifyCommand(app, action);
   AddRotateCommand(app, action);
   AddRotaryTableCommand(app, action);
   AddSimilarityCommand(app, action);

@@ -27,7 +27,12 @@ constexpr Values kValues[] = {
     {"--in", "-f"},
     {"--ids-format", "-W 'npy json jsonl csv txt safetensors'"},
     {"--out-format", "-W 'npy json jsonl csv txt safetensors'"},
+    {"--against-format", "-W 'npy json jsonl csv txt safetensors'"},
+    {"--ragged", "-W 'padded packed'"},
+    {"--padding-side", "-W 'left right'"},
     {"--ids-file", "-f"},
+    {"--inputs-embeds", "-f"},
+    {"--against", "-f"},
     {"--out", "-f"},
 };
 

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/embed_input.h"
+#include "client/cli/commands/embed_options.h"
 #include "client/cli/commands/embedding_view.h"
 #include "client/cli/files/npy.h"
 #include "client/cli/files/tensor_file.h"
@@ -16,11 +16,7 @@ namespace embd::cli {
 namespace {
 
 struct EmbedOptions {
-  std::string model;
   EmbedInput input;
-  std::string part = "composed";
-  std::string dtype = "float32";
-  std::optional<std::int64_t> offset;
   std::optional<std::string> out;
   std::string out_format;
 };
@@ -53,6 +49,7 @@ nlohmann::ordered_json Facts(const client::EmbedInfo& info, const EmbedOptions& 
     facts["tokens"] = options.input.Words();
     facts["ids"] = request.ids;
   }
+  if (!info.row_lengths.empty()) facts["row_lengths"] = info.row_lengths;
   if (options.out) facts["out"] = *options.out;
   return facts;
 }
@@ -84,69 +81,21 @@ Outcome Print(const client::Embedding& embedding, const EmbedOptions& options, c
 }
 
 Outcome RunEmbed(const EmbedOptions& options, const Session& session) {
-  client::EmbedRequest request{
-      .model = options.model,
-      .part = client::PartFromName(options.part).value_or(client::Part::kComposed),
-      .output_type = client::DataTypeFromName(options.dtype).value_or(client::DataType::kFloat32)};
-  if (options.offset) request.position_offsets = {*options.offset};
-  if (absl::Status status = FillFromArguments(options.input, session.world, request); !status.ok()) {
-    return WrongUsage(status);
-  }
+  absl::StatusOr<client::EmbedRequest> request = ReadRequest(options.input, session.world);
+  if (!request.ok()) return WrongUsage(request.status());
   std::optional<FileFormat> format;
   if (options.out) {
-    const absl::StatusOr<FileFormat> checked = CheckOut(options, request.output_type, session.json);
+    const absl::StatusOr<FileFormat> checked = CheckOut(options, request->output_type, session.json);
     if (!checked.ok()) return WrongUsage(checked.status());
     format = *checked;
   }
-
-  if (options.input.tokens) {
-    absl::StatusOr<client::TokenIds> found =
-        session.client.LookUpTokens({.model = options.model, .tokens = options.input.Words()});
-    if (!found.ok()) return Refused(found.status());
-    request.ids = std::move(found->ids);
-    request.batch_size = 1;
-    request.sequence_length = static_cast<std::int64_t>(request.ids.size());
-  }
-  const absl::StatusOr<client::Embedding> embedding = session.client.Embed(request);
+  const absl::StatusOr<client::Embedding> embedding = Embed(options.input, session.client, *request);
   if (!embedding.ok()) return Refused(embedding.status());
-  return Print(*embedding, options, request, format, session);
-}
-
-void AddInputOptions(CLI::App& command, EmbedInput& input) {
-  CLI::Option* const ids =
-      command.add_option("--ids", input.ids, "Ids; rows end at ';', ids stand between blanks or commas")
-          ->type_name("IDS");
-  CLI::Option* const file =
-      command
-          .add_option("--ids-file", input.ids_file,
-                      "A file of ids: .npy, .json, .jsonl, .csv, .txt or .safetensors; - for standard input, as JSON")
-          ->type_name("F");
-  command
-      .add_option("--ids-format", input.ids_format,
-                  "The format of --ids-file where its ending does not tell: json, txt …")
-      ->type_name("FORMAT")
-      ->needs(file);
-  CLI::Option* const tokens =
-      command.add_option("--tokens", input.tokens, "Words of the model's vocabulary, blanks between, as one row")
-          ->type_name("WORDS");
-  ids->excludes(file)->excludes(tokens);
-  file->excludes(tokens);
-  command.add_option("--batch-size", input.batch_size, "Rows of --part position without ids; 1 if not said")
-      ->type_name("B");
-  command.add_option("--sequence-length", input.sequence_length, "Columns of --part position without ids")
-      ->type_name("T");
+  return Print(*embedding, options, *request, format, session);
 }
 
 void AddResultOptions(CLI::App& command, EmbedOptions& options) {
-  command.add_option("--part", options.part, "What is returned: composed, token or position")
-      ->type_name("PART")
-      ->check(CLI::IsMember({"composed", "token", "position"}))
-      ->capture_default_str();
-  command.add_option("--dtype", options.dtype, "Type of the elements: float32, float16 or bfloat16")
-      ->type_name("TYPE")
-      ->check(CLI::IsMember({"float32", "float16", "bfloat16"}))
-      ->capture_default_str();
-  command.add_option("--offset", options.offset, "Position of the first column")->type_name("N");
+  AddDtypeOption(command, options.input)->capture_default_str();
   CLI::Option* const out =
       command
           .add_option(
@@ -164,13 +113,14 @@ void AddResultOptions(CLI::App& command, EmbedOptions& options) {
 void AddEmbedCommand(CLI::App& app, Action& action) {
   auto options = std::make_shared<EmbedOptions>();
   CLI::App* const command = app.add_subcommand("embed", "The embeddings of a batch of ids");
-  command->add_option("MODEL", options->model, "Name of a model, see `embdctl models`")->required()->type_name("");
-  AddInputOptions(*command, options->input);
+  AddEmbedOptions(*command, options->input);
   AddResultOptions(*command, *options);
   command->footer(
       "JSON spells numbers that are not finite as NaN, Infinity and -Infinity, as Python's json module does.\n"
       "Examples: embdctl embed demo-learned --ids \"1 2 3; 4 5 6\"\n"
       "          embdctl embed demo-learned --ids-file ids.npy --dtype float16 --out vectors.npy\n"
+      "          embdctl embed demo-learned --ids \"1 2 3;; 4 5\" --ragged packed\n"
+      "          embdctl embed demo-learned --ids \"0 0 7; 1 2 3\" --mask \"0 0 1; 1 1 1\"\n"
       "          embdctl embed demo-sinusoidal --part position --sequence-length 8\n"
       "          echo '[[1, 2, 3]]' | embdctl embed demo-rotary --ids-file - --output json");
   command->callback([options, &action] {

@@ -12,26 +12,43 @@
 
 namespace embd::cli {
 
-/// Where the ids of `embed` come from, as the command line says it: one of ids, ids_file and tokens, or, for positions,
-/// a shape without ids.
+/// What `embed` and `verify` ask for, as the command line says it. Lists of numbers are text, or @FILE.
 struct EmbedInput {
+  std::string model;
   std::optional<std::string> ids;
   std::optional<std::string> ids_file;
   std::string ids_format;  ///< of ids_file; empty: told by its ending
   std::optional<std::string> tokens;
+  std::optional<std::string> inputs_embeds;  ///< a file
   std::optional<std::int64_t> batch_size;
   std::optional<std::int64_t> sequence_length;
+
+  std::optional<std::string> lengths;
+  std::string ragged;  ///< "padded", "packed" or empty
+  std::string padding_side;
+
+  std::optional<std::int64_t> offset;
+  std::optional<std::string> offsets;
+  std::optional<std::string> position_ids;
+  std::optional<std::string> type_ids;
+  std::optional<std::string> mask;
+
+  std::string part = "composed";
+  std::string dtype = "float32";
 
   /// The words of `tokens`, set apart by blanks.
   [[nodiscard]] std::vector<std::string> Words() const;
 };
 
-/// Sets ids, batch_size and sequence_length of `request` from everything but tokens, which need the server.
+/// The request of the command line, whose ids are still 0 where there are `tokens`, which need the server.
 ///
 /// Errors:
-///   INVALID_ARGUMENT  ids that cannot be read; no ids for a part that needs them; a shape beside ids.
-[[nodiscard]] absl::Status FillFromArguments(const EmbedInput& input, const Surroundings& world,
-                                             client::EmbedRequest& request);
+///   INVALID_ARGUMENT  lists or files that cannot be read; no ids for a part that needs them; what no request can say.
+[[nodiscard]] absl::StatusOr<client::EmbedRequest> ReadRequest(const EmbedInput& input, const Surroundings& world);
+
+/// Asks the server for the ids of `tokens`, if there are any, and then for the embeddings.
+[[nodiscard]] absl::StatusOr<client::Embedding> Embed(const EmbedInput& input, const client::Client& client,
+                                                      client::EmbedRequest& request);
 
 }  // namespace embd::cli
 

@@ -13,7 +13,10 @@ namespace embd::cli {
 ///   INTERNAL  embeddings never have that type.
 [[nodiscard]] absl::StatusOr<DataType> ElementTypeOf(client::DataType type);
 
-/// A look at an embedding, valid as long as the embedding is. Errors as above.
+/// The type that the wire calls by the same name.
+[[nodiscard]] client::DataType WireTypeOf(DataType type);
+
+/// A look at an embedding, valid as long as the embedding is. Errors as `ElementTypeOf`.
 [[nodiscard]] absl::StatusOr<TensorView> ViewOf(const client::Embedding& embedding);
 
 }  // namespace embd::cli

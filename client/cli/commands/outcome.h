@@ -10,7 +10,7 @@ namespace embd::cli {
 /// What embdctl exits with; scripts rely on the numbers.
 enum class ExitCode : int {
   kDone = 0,
-  kRefused = 1,      ///< the server refused; for `health`: not serving
+  kRefused = 1,      ///< the server refused; for `health`: not serving, for `verify`: different
   kUsage = 2,        ///< wrong usage: flags, ids, files
   kUnreachable = 3,  ///< UNAVAILABLE, DEADLINE_EXCEEDED, or no server there
 };

@@ -176,6 +176,24 @@ absl::StatusOr<Tensor> ReadIds(const std::string& path, FileFormat format, std::
   return ids;
 }
 
+absl::StatusOr<UnevenRows> ReadUnevenRows(const std::string& path, FileFormat format, std::istream& standard_input) {
+  if (format == FileFormat::kNpy || format == FileFormat::kSafetensors) {
+    const absl::StatusOr<Tensor> even = ReadIds(path, format, standard_input);
+    if (!even.ok()) return even.status();
+    UnevenRows rows{.lengths = {}, .values = std::vector<std::int64_t>(even->view().size())};
+    rows.lengths.assign(static_cast<std::size_t>(even->shape[0]), even->shape[1]);
+    if (!rows.values.empty()) std::memcpy(rows.values.data(), even->bytes.data(), even->bytes.size());
+    return rows;
+  }
+  const absl::StatusOr<std::string> content = ReadAll(path, standard_input);
+  if (!content.ok()) return content.status();
+  absl::StatusOr<UnevenRows> rows = format == FileFormat::kJson    ? ParseUnevenJson(*content)
+                                    : format == FileFormat::kJsonl ? ParseUnevenJsonLines(*content)
+                                                                   : ParseUnevenRows(*content);
+  if (!rows.ok()) return PathError(path, rows.status().message());
+  return rows;
+}
+
 absl::StatusOr<Tensor> ReadTensor(const std::string& path, FileFormat format, std::istream& standard_input) {
   return Read(path, format, "embeddings", DataType::kFloat32, standard_input);
 }

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "client/cli/files/tensor.h"
+#include "client/cli/files/uneven_rows.h"
 
 namespace embd::cli {
 
@@ -44,6 +45,11 @@ enum class FileFormat : std::uint8_t { kNpy, kJson, kJsonl, kCsv, kTxt, kSafeten
 ///   INVALID_ARGUMENT  the file cannot be read, breaks its format's rules, holds no integers, or is not of one or
 ///                     two extents.
 [[nodiscard]] absl::StatusOr<Tensor> ReadIds(const std::string& path, FileFormat format, std::istream& standard_input);
+
+/// Reads whole numbers in rows that need not be equally long, which .json, .jsonl, .csv and .txt can hold. Errors as
+/// `ReadIds`.
+[[nodiscard]] absl::StatusOr<UnevenRows> ReadUnevenRows(const std::string& path, FileFormat format,
+                                                        std::istream& standard_input);
 
 /// Reads a tensor of any shape, as `ReadIds` does; numbers in text become float32, the type of embeddings.
 [[nodiscard]] absl::StatusOr<Tensor> ReadTensor(const std::string& path, FileFormat format,

@@ -2,55 +2,170 @@
 #include "server/core/engine/embed_plan.h"
 
 #include <algorithm>
-#include <array>
+#include <cstring>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "server/core/engine/embed_checks.h"
-#include "server/core/kernels/compose.h"
+#include "server/core/error.h"
 
 namespace embd::core {
+namespace {
+
+constexpr std::int64_t kZeroRow = -1;  // in place of an id
+constexpr std::int64_t kPadding = -1;  // in place of a cell
+
+}  // namespace
 
 absl::StatusOr<EmbedPlan> EmbedPlan::Create(std::shared_ptr<const Model> model, EmbedInput input,
                                             const EmbedLimits& limits) {
-  if (absl::Status status = CheckEmbedInput(*model, input, limits); !status.ok()) return status;
-  return EmbedPlan(std::move(model), std::move(input));
+  if (absl::Status status = CheckModelCan(*model, input); !status.ok()) return status;
+  auto shape = BatchShape::Create(input);
+  if (!shape.ok()) return shape.status();
+  if (absl::Status status = CheckCounts(*model, input, *shape); !status.ok()) return status;
+  if (absl::Status status = CheckLimits(*model, input, *shape, limits); !status.ok()) return status;
+  auto positions = NumberCells(*model, input, *shape);
+  if (!positions.ok()) return positions.status();
+  if (absl::Status status = CheckValues(*model, input, *shape); !status.ok()) return status;
+  return EmbedPlan(std::move(model), std::move(input), *std::move(shape), *std::move(positions));
 }
 
-std::int64_t EmbedPlan::PositionOf(std::int64_t batch, std::int64_t token) const {
-  if (!input_.position_ids.empty()) {
-    const bool shared = static_cast<std::int64_t>(input_.position_ids.size()) == input_.sequence_length;
-    return input_.position_ids[static_cast<std::size_t>(shared ? token : batch * input_.sequence_length + token)];
+EmbedPlan::EmbedPlan(std::shared_ptr<const Model> model, EmbedInput input, BatchShape shape, CellPositions positions)
+    : model_(std::move(model)), input_(std::move(input)), shape_(std::move(shape)), positions_(std::move(positions)) {
+  if (positions_.used) model_->EnsurePositionRows(positions_.end_row);
+  if (model_->out_of_range() != OutOfRangePolicy::kError) ReplaceIdsOutOfRange();
+  Warn();
+}
+
+void EmbedPlan::ReplaceIdsOutOfRange() {
+  const bool to_zero = model_->out_of_range() == OutOfRangePolicy::kZero;
+  const auto vocab_size = static_cast<std::uint64_t>(model_->vocab_size());
+  std::int64_t count = 0;
+  for (std::int64_t& id : input_.ids) {
+    if (static_cast<std::uint64_t>(id) < vocab_size) continue;
+    id = to_zero ? kZeroRow : model_->unk_id();
+    ++count;
   }
-  if (input_.position_offsets.empty()) return token;
-  return input_.position_offsets[input_.position_offsets.size() == 1 ? 0 : static_cast<std::size_t>(batch)] + token;
+  if (count == 0) return;
+  if (to_zero) zero_row_.resize(model_->token().table.row_bytes());
+  first_out_of_range_ = model_->CountOutOfRangeIds(count) == 0;
+  warnings_.push_back(absl::StrCat(count, count == 1 ? " id was" : " ids were", " outside [0, ", vocab_size,
+                                   "), read as ", to_zero ? "a row of zeros" : absl::StrCat("id ", model_->unk_id())));
+}
+
+void EmbedPlan::Warn() {
+  const bool zeroes = model_->zero_masked() && part() == Part::kComposed;
+  if (!input_.attention_mask.empty() && !zeroes && !MaskNumbersCells(*model_, input_)) {
+    warnings_.push_back(absl::StrCat("attention_mask has no effect on this part of model ", Quote(model_->name())));
+  }
+  const auto trained = model_->trained_context_length();
+  if (part() != Part::kToken && trained.has_value() && positions_.length > *trained) {
+    warnings_.push_back(absl::StrCat("the longest row has ", positions_.length,
+                                     " positions, more than trained_context_length ", *trained, " of model ",
+                                     Quote(model_->name())));
+  }
+}
+
+std::int64_t EmbedPlan::PositionRow(BatchShape::Place place, std::int64_t cell) const {
+  if (!positions_.rows.empty()) return positions_.rows[static_cast<std::size_t>(cell)];
+  const auto& ids = input_.position_ids;
+  if (ids.empty()) return positions_.first_row + PositionOffset(input_, place.row) + place.column;
+  const bool shared = !shape_.is_ragged() && static_cast<std::int64_t>(ids.size()) == shape_.sequence_length();
+  return ids[static_cast<std::size_t>(shared ? place.column : cell)] + positions_.first_row;
+}
+
+const std::byte* EmbedPlan::TokenRow(std::int64_t cell) const {
+  if (input_.inputs_embeds.has_value()) {
+    const GivenVectors& given = *input_.inputs_embeds;
+    const auto row_bytes = static_cast<std::size_t>(model_->embedding_dim()) * ElementSize(given.type);
+    return reinterpret_cast<const std::byte*>(given.data.data()) + static_cast<std::size_t>(cell) * row_bytes;
+  }
+  const std::int64_t id = input_.ids[static_cast<std::size_t>(cell)];
+  return id == kZeroRow ? zero_row_.data() : model_->token().table.row(id);
+}
+
+Term EmbedPlan::TokenTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const {
+  if (part() == Part::kPosition) return {};
+  for (std::int64_t i = 0; i < count; ++i) (*rows)[static_cast<std::size_t>(i)] = TokenRow(first + i);
+  return {rows->data(),
+          input_.inputs_embeds.has_value() ? input_.inputs_embeds->type : model_->token().table.element_type()};
+}
+
+Term EmbedPlan::PositionTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const {
+  if (!positions_.used) return {};
+  BatchShape::Place place = shape_.PlaceOf(first);
+  for (std::int64_t i = 0; i < count; ++i, place = shape_.Next(place)) {
+    (*rows)[static_cast<std::size_t>(i)] = model_->position_row(PositionRow(place, first + i));
+  }
+  return {rows->data(), model_->position()->table.element_type()};
+}
+
+Term EmbedPlan::TypeTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const {
+  if (part() != Part::kComposed || !model_->token_types().has_value()) return {};
+  const auto& types = input_.token_type_ids;
+  if (types.empty() && model_->token_types()->only_when_sent) return {};
+  const Table& table = *model_->token_type_table();
+  for (std::int64_t i = 0; i < count; ++i) {
+    (*rows)[static_cast<std::size_t>(i)] = table.row(types.empty() ? 0 : types[static_cast<std::size_t>(first + i)]);
+  }
+  return {rows->data(), table.element_type()};
+}
+
+void EmbedPlan::ComposeCells(std::int64_t first, std::int64_t count, std::byte* out) const {
+  BlockRows token_rows, position_rows, type_rows;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled as used
+  const Term token = TokenTerm(first, count, &token_rows);
+  Term addends[] = {TypeTerm(first, count, &type_rows), PositionTerm(first, count, &position_rows)};
+  if (model_->position_before_type()) std::swap(addends[0], addends[1]);
+  if (addends[0].rows == nullptr) std::swap(addends[0], addends[1]);
+  ComposeArguments arguments = {.dim = static_cast<std::size_t>(model_->embedding_dim()),
+                                .row_count = static_cast<std::size_t>(count),
+                                .output_type = output_type(),
+                                .out = out};
+  if (part() == Part::kPosition) {
+    arguments.first = addends[0];
+  } else {
+    arguments.first = token;
+    arguments.scale = input_.inputs_embeds.has_value() ? 1.0f : model_->token_scale();
+    arguments.second = addends[0];
+    arguments.third = addends[1];
+  }
+  const bool composed = part() == Part::kComposed;
+  if (composed && model_->layer_norm().has_value()) arguments.layer_norm = &model_->layer_norm()->parameters;
+  core::Compose(arguments);
+  if (composed && model_->zero_masked() && !input_.attention_mask.empty()) ZeroMaskedRows(first, count, out);
+}
+
+void EmbedPlan::ZeroMaskedRows(std::int64_t first, std::int64_t count, std::byte* out) const {
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (input_.attention_mask[static_cast<std::size_t>(first + i)] != 0) continue;
+    std::memset(out + static_cast<std::size_t>(i) * row_bytes(), 0, row_bytes());
+  }
+}
+
+EmbedPlan::Run EmbedPlan::RunAt(std::int64_t row, std::int64_t end) const {
+  if (!shape_.is_ragged() || shape_.is_packed()) return {row, end};
+  const std::int64_t b = row / sequence_length();
+  const std::int64_t first = shape_.first_output_row(b);
+  const std::int64_t behind = first + shape_.row_length(b);
+  if (row < first) return {kPadding, std::min(first, end)};
+  if (row < behind) return {shape_.row_start(b) + row - first, std::min(behind, end)};
+  return {kPadding, std::min((b + 1) * sequence_length(), end)};
 }
 
 void EmbedPlan::Compose(std::int64_t first_row, std::int64_t row_count, std::span<std::byte> out) const {
-  constexpr std::int64_t kBlockRows = 128;
-  std::array<std::int64_t, kBlockRows> position_rows;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
-  const bool with_token = input_.part != Part::kPosition;
-  const bool with_position = input_.part != Part::kToken && model_->position() != nullptr;
-  std::int64_t batch = first_row / input_.sequence_length;
-  std::int64_t token = first_row % input_.sequence_length;
-  for (std::int64_t done = 0; done < row_count;) {
-    const std::int64_t rows = std::min(kBlockRows, row_count - done);
-    if (with_position) {
-      for (std::int64_t r = 0; r < rows; ++r) {
-        position_rows[static_cast<std::size_t>(r)] = PositionOf(batch, token);
-        if (++token == input_.sequence_length) {
-          token = 0;
-          ++batch;
-        }
-      }
+  std::byte* next = out.data();
+  const std::int64_t end = first_row + row_count;
+  for (std::int64_t row = first_row; row < end;) {
+    const Run run = RunAt(row, end);
+    const std::int64_t count = std::min(run.end_row - row, kBlockRows);
+    const std::size_t bytes = static_cast<std::size_t>(count) * row_bytes();
+    if (run.first_cell == kPadding) {
+      std::memset(next, 0, bytes);
+    } else {
+      ComposeCells(run.first_cell, count, next);
     }
-    core::Compose({.token = with_token ? &model_->token().table : nullptr,
-                   .token_rows = with_token ? input_.ids.data() + first_row + done : nullptr,
-                   .position = with_position ? &model_->position()->table : nullptr,
-                   .position_rows = position_rows.data(),
-                   .row_count = static_cast<std::size_t>(rows),
-                   .output_type = input_.output_type,
-                   .out = out.data() + static_cast<std::size_t>(done) * row_bytes()});
-    done += rows;
+    next += bytes;
+    row += count;
   }
 }
 

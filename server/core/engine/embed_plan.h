@@ -1,51 +1,40 @@
 #ifndef EMBD_SERVER_CORE_ENGINE_EMBED_PLAN_H_
 #define EMBD_SERVER_CORE_ENGINE_EMBED_PLAN_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "server/core/engine/batch_shape.h"
+#include "server/core/engine/embed_input.h"
 #include "server/core/engine/model.h"
+#include "server/core/engine/position_rows.h"
+#include "server/core/kernels/compose.h"
 #include "server/core/tensor/element_type.h"
 
 namespace embd::core {
-
-/// What of the composition is asked for.
-enum class Part { kComposed, kToken, kPosition };
-
-/// One (B, T) batch as a caller describes it, not checked yet. Field names are those of embd.v1.EmbedRequest.
-struct EmbedInput {
-  Part part = Part::kComposed;
-  ElementType output_type = ElementType::kFloat32;
-  std::int64_t batch_size = 0;
-  std::int64_t sequence_length = 0;
-  std::vector<std::int64_t> ids;               ///< B * T, row-major; may be empty for kPosition
-  std::vector<std::int64_t> position_offsets;  ///< none, one, or B
-  std::vector<std::int64_t> position_ids;      ///< none, T, or B * T
-};
-
-/// What a request may ask for.
-struct EmbedLimits {
-  std::int64_t max_batch_size = 0;
-  std::int64_t max_sequence_length = 0;
-  std::int64_t max_response_bytes = 0;
-};
 
 /// A checked batch: everything that `Compose` needs, and the size of its result before anything of it is allocated.
 ///
 /// Ownership: keeps the model alive. Thread safety: never changes after `Create`; `Compose` may run on several threads.
 class EmbedPlan {
  public:
-  /// Checks `input` against the model and the limits, in this order: that there is a position table for kPosition,
-  /// shape, limits, reply size, positions, ids. Only the first offence is named.
+  /// Checks `input` against the model and the limits, in this order: what the model can do, shape, counts, limits,
+  /// reply size, positions, values. Only the first offence is named. Has rows of a growing position table computed.
   ///
   /// Errors:
-  ///   FAILED_PRECONDITION [NO_POSITION_TABLE] kPosition of a model without a position table
+  ///   FAILED_PRECONDITION [NO_POSITION_TABLE] kPosition of a model without a position table; [NO_TOKEN_TYPES] types
+  ///   for
+  ///                       a model that adds none
   ///   INVALID_ARGUMENT    [INVALID_SHAPE], [INVALID_OPTION], [SEQUENCE_TOO_LONG];
-  ///                       [POSITION_OUT_OF_RANGE], [ID_OUT_OF_RANGE] names the first bad cell
+  ///                       [POSITION_OUT_OF_RANGE], [TOKEN_TYPE_OUT_OF_RANGE], [ID_OUT_OF_RANGE] names the first bad
+  ///                       cell
   ///   RESOURCE_EXHAUSTED  [REQUEST_TOO_LARGE] B or T beyond its limit; [RESPONSE_TOO_LARGE] the reply beyond its
   [[nodiscard]] static absl::StatusOr<EmbedPlan> Create(std::shared_ptr<const Model> model, EmbedInput input,
                                                         const EmbedLimits& limits);
@@ -53,27 +42,58 @@ class EmbedPlan {
   [[nodiscard]] const Model& model() const { return *model_; }
   [[nodiscard]] Part part() const { return input_.part; }
   [[nodiscard]] ElementType output_type() const { return input_.output_type; }
-  [[nodiscard]] std::int64_t batch_size() const { return input_.batch_size; }
-  [[nodiscard]] std::int64_t sequence_length() const { return input_.sequence_length; }
-  /// B * T, the rows of the (B * T, D) result.
-  [[nodiscard]] std::int64_t row_count() const { return input_.batch_size * input_.sequence_length; }
+  [[nodiscard]] std::int64_t batch_size() const { return shape_.batch_size(); }
+  [[nodiscard]] std::int64_t sequence_length() const { return shape_.sequence_length(); }
+  /// Lengths of ragged rows; empty where rows are equally long.
+  [[nodiscard]] const std::vector<std::int64_t>& row_lengths() const { return input_.row_lengths; }
+  /// Extents of the result: (B, T, D), or (cells, D) where ragged rows are packed.
+  [[nodiscard]] std::vector<std::int64_t> output_shape() const { return shape_.OutputShape(model_->embedding_dim()); }
+  /// The rows of the (rows, D) result.
+  [[nodiscard]] std::int64_t row_count() const { return shape_.output_rows(); }
   [[nodiscard]] std::size_t row_bytes() const {
     return static_cast<std::size_t>(model_->embedding_dim()) * ElementSize(input_.output_type);
   }
   [[nodiscard]] std::size_t byte_size() const { return static_cast<std::size_t>(row_count()) * row_bytes(); }
+  /// What the caller should know although nothing is wrong.
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+  /// Whether this is the first request of the model whose ids were outside [0, V) and not refused.
+  [[nodiscard]] bool first_out_of_range() const { return first_out_of_range_; }
 
   /// Writes rows [first_row, first_row + row_count) of the result to `out`, which has exactly row_count * row_bytes()
-  /// bytes, aligned to one element. Cost: one pass over the output; allocates nothing, takes no lock.
+  /// bytes, aligned to one element. Cost: one pass over the output; takes no lock; allocates what core::Compose does.
   void Compose(std::int64_t first_row, std::int64_t row_count, std::span<std::byte> out) const;
 
  private:
-  EmbedPlan(std::shared_ptr<const Model> model, EmbedInput input)
-      : model_(std::move(model)), input_(std::move(input)) {}
+  static constexpr std::int64_t kBlockRows = 128;
+  using BlockRows = std::array<const std::byte*, kBlockRows>;
 
-  [[nodiscard]] std::int64_t PositionOf(std::int64_t batch, std::int64_t token) const;
+  EmbedPlan(std::shared_ptr<const Model> model, EmbedInput input, BatchShape shape, CellPositions positions);
+
+  void ReplaceIdsOutOfRange();
+  void Warn();
+  // Output rows up to end_row, which are cells from first_cell on, or padding.
+  struct Run {
+    std::int64_t first_cell;
+    std::int64_t end_row;
+  };
+  [[nodiscard]] Run RunAt(std::int64_t row, std::int64_t end) const;
+  // At most kBlockRows cells from `first` on.
+  void ComposeCells(std::int64_t first, std::int64_t count, std::byte* out) const;
+  // The terms of the sum for those cells; `rows` is theirs.
+  [[nodiscard]] Term TokenTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const;
+  [[nodiscard]] Term PositionTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const;
+  [[nodiscard]] Term TypeTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const;
+  [[nodiscard]] std::int64_t PositionRow(BatchShape::Place place, std::int64_t cell) const;
+  [[nodiscard]] const std::byte* TokenRow(std::int64_t cell) const;
+  void ZeroMaskedRows(std::int64_t first, std::int64_t count, std::byte* out) const;
 
   std::shared_ptr<const Model> model_;
   EmbedInput input_;
+  BatchShape shape_;
+  CellPositions positions_;
+  std::vector<std::byte> zero_row_;  // stands in for ids out of range, where the model wants that
+  std::vector<std::string> warnings_;
+  bool first_out_of_range_ = false;
 };
 
 }  // namespace embd::core

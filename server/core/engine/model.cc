@@ -1,7 +1,9 @@
 #include "server/core/engine/model.h"
 
+#include <cmath>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "server/core/error.h"
@@ -18,11 +20,113 @@ std::string ChecksumLine(absl::string_view kind, const ModelTable& entry) {
 std::string ModelChecksum(const ModelParts& parts) {
   std::string text = ChecksumLine("token", parts.token);
   if (parts.position.has_value()) text += ChecksumLine("position", *parts.position);
+  if (parts.token_types.has_value() && parts.token_types->table.has_value()) {
+    text += ChecksumLine("token_type", *parts.token_types->table);
+  }
+  if (parts.layer_norm.has_value()) {
+    std::vector<float> rows = parts.layer_norm->parameters.weight;
+    rows.insert(rows.end(), parts.layer_norm->parameters.bias.begin(), parts.layer_norm->parameters.bias.end());
+    absl::StrAppend(&text, "layer_norm float32 2x", rows.size() / 2, " ", Sha256Hex(std::as_bytes(std::span(rows))),
+                    "\n");
+  }
   return Sha256Hex(std::as_bytes(std::span(text)));
 }
 
 absl::Status Invalid(const ModelParts& parts, absl::string_view what) {
   return InvalidArgument("INVALID_MODEL", absl::StrCat("model ", Quote(parts.name), ": ", what));
+}
+
+absl::Status CheckSameWidth(const ModelParts& parts, absl::string_view other, std::int64_t dim) {
+  if (dim == parts.token.table.dim()) return absl::OkStatus();
+  return Invalid(parts, absl::StrCat("token and ", other, " must share embedding_dim (", parts.token.table.dim(),
+                                     " vs ", dim, ")"));
+}
+
+absl::Status CheckIsId(const ModelParts& parts, absl::string_view name, std::int64_t id) {
+  if (id >= 0 && id < parts.token.table.rows()) return absl::OkStatus();
+  return Invalid(parts, absl::StrCat(name, " = ", id, " is outside [0, ", parts.token.table.rows(),
+                                     "), the rows of the token table"));
+}
+
+std::int64_t PositionRows(const ModelParts& parts) {
+  if (!parts.position.has_value()) return 0;
+  return parts.growth != nullptr ? parts.growth->end_row() : parts.position->table.rows();
+}
+
+// The rows in front that the numbering never counts to.
+std::int64_t UncountedRows(const ModelParts& parts) {
+  return parts.row_offset + (parts.numbering == Numbering::kPadding ? *parts.padding_idx + 1 : 0);
+}
+
+absl::Status CheckNumbering(const ModelParts& parts) {
+  if (parts.numbering == Numbering::kPadding && !parts.padding_idx.has_value()) {
+    return Invalid(parts, "numbering padding needs padding_idx");
+  }
+  if (parts.numbering == Numbering::kMask && parts.row_offset < 1) {
+    return Invalid(parts, "numbering mask needs a row_offset of at least 1, since masked cells have position -1");
+  }
+  if (parts.row_offset < 0) {
+    return Invalid(parts, absl::StrCat("row_offset must be >= 0, got ", parts.row_offset));
+  }
+  const std::int64_t rows = PositionRows(parts);
+  if (parts.position.has_value() && rows <= UncountedRows(parts)) {
+    return Invalid(parts, absl::StrCat("the position table has ", rows, " rows, but numbering ",
+                                       NumberingName(parts.numbering), " begins at row ", UncountedRows(parts)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPositions(const ModelParts& parts) {
+  const bool adds_positions =
+      parts.position_encoding == PositionEncoding::kLearned || parts.position_encoding == PositionEncoding::kSinusoidal;
+  if (adds_positions != parts.position.has_value()) {
+    return Invalid(parts, absl::StrCat("position encoding ", PositionEncodingName(parts.position_encoding),
+                                       adds_positions ? " needs a position table" : " has no position table"));
+  }
+  if (parts.position.has_value()) {
+    if (absl::Status status = CheckSameWidth(parts, "position tables", parts.position->table.dim()); !status.ok()) {
+      return status;
+    }
+  }
+  return CheckNumbering(parts);
+}
+
+absl::Status CheckIds(const ModelParts& parts) {
+  if (parts.padding_idx.has_value()) {
+    if (absl::Status status = CheckIsId(parts, "padding_idx", *parts.padding_idx); !status.ok()) return status;
+  }
+  return parts.out_of_range == OutOfRangePolicy::kUnk ? CheckIsId(parts, "out_of_range: unk", parts.unk_id)
+                                                      : absl::OkStatus();
+}
+
+absl::Status CheckLayerNorm(const ModelParts& parts) {
+  if (!parts.layer_norm.has_value()) return absl::OkStatus();
+  const LayerNormParameters& norm = parts.layer_norm->parameters;
+  for (const auto& [name, size] : {std::pair("weight", norm.weight.size()), std::pair("bias", norm.bias.size())}) {
+    if (static_cast<std::int64_t>(size) == parts.token.table.dim()) continue;
+    return Invalid(parts, absl::StrCat("layer_norm.", name, " has ", size, " elements, embedding_dim is ",
+                                       parts.token.table.dim()));
+  }
+  if (!std::isfinite(norm.eps) || norm.eps < 0) {
+    return Invalid(parts, absl::StrCat("layer_norm.eps must be finite and >= 0, got ", norm.eps));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Check(const ModelParts& parts) {
+  if (absl::Status status = CheckPositions(parts); !status.ok()) return status;
+  if (absl::Status status = CheckIds(parts); !status.ok()) return status;
+  if (parts.token_types.has_value() && parts.token_types->table.has_value()) {
+    const std::int64_t dim = parts.token_types->table->table.dim();
+    if (absl::Status status = CheckSameWidth(parts, "token type tables", dim); !status.ok()) return status;
+  }
+  if (absl::Status status = CheckLayerNorm(parts); !status.ok()) return status;
+  if (!std::isfinite(parts.token_scale)) return Invalid(parts, "the token scale is not finite");
+  if (parts.vocabulary.has_value() && parts.vocabulary->size() != parts.token.table.rows()) {
+    return Invalid(parts, absl::StrCat("the vocabulary has ", parts.vocabulary->size(), " words, the token table ",
+                                       parts.token.table.rows(), " rows"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -37,29 +141,60 @@ absl::string_view PositionEncodingName(PositionEncoding encoding) {
   return "";
 }
 
+absl::string_view NumberingName(Numbering numbering) {
+  switch (numbering) {
+    case Numbering::kSequential: return "sequential";
+    case Numbering::kFixed: return "fixed";
+    case Numbering::kPadding: return "padding";
+    case Numbering::kMask: return "mask";
+  }
+  return "";
+}
+
+absl::string_view OutOfRangePolicyName(OutOfRangePolicy policy) {
+  switch (policy) {
+    case OutOfRangePolicy::kError: return "error";
+    case OutOfRangePolicy::kZero: return "zero";
+    case OutOfRangePolicy::kUnk: return "unk";
+  }
+  return "";
+}
+
 ModelTable ModelTable::Of(Table table, std::string source, bool trainable) {
   std::string checksum = TableChecksum(table);
   return {std::move(table), std::move(source), trainable, std::move(checksum)};
 }
 
 absl::StatusOr<std::shared_ptr<const Model>> Model::Create(ModelParts parts) {
-  const bool adds_positions =
-      parts.position_encoding == PositionEncoding::kLearned || parts.position_encoding == PositionEncoding::kSinusoidal;
-  if (adds_positions != parts.position.has_value()) {
-    return Invalid(parts, absl::StrCat("position encoding ", PositionEncodingName(parts.position_encoding),
-                                       adds_positions ? " needs a position table" : " has no position table"));
-  }
-  if (parts.position.has_value() && parts.position->table.dim() != parts.token.table.dim()) {
-    return Invalid(parts, absl::StrCat("token and position tables must share embedding_dim (", parts.token.table.dim(),
-                                       " vs ", parts.position->table.dim(), ")"));
-  }
-  if (parts.vocabulary.has_value() && parts.vocabulary->size() != parts.token.table.rows()) {
-    return Invalid(parts, absl::StrCat("the vocabulary has ", parts.vocabulary->size(), " words, the token table ",
-                                       parts.token.table.rows(), " rows"));
-  }
+  if (absl::Status status = Check(parts); !status.ok()) return status;
   return std::shared_ptr<const Model>(new Model(std::move(parts)));
 }
 
+absl::Status Model::CheckUndamaged() const {
+  const ModelTable* const position = this->position();
+  const ModelTable* const types =
+      parts_.token_types && parts_.token_types->table ? &*parts_.token_types->table : nullptr;
+  for (const ModelTable* const entry : {&parts_.token, position, types}) {
+    if (entry == nullptr || !entry->table.damaged()) continue;
+    return Error(absl::StatusCode::kFailedPrecondition, "TABLE_DAMAGED",
+                 absl::StrCat("model ", Quote(parts_.name), ": its table is mapped from ", Quote(entry->source),
+                              ", which has become shorter; restore the file and load the model again"));
+  }
+  return absl::OkStatus();
+}
+
 Model::Model(ModelParts parts) : parts_(std::move(parts)), checksum_(ModelChecksum(parts_)) {}
+
+const Table* Model::token_type_table() const {
+  if (!parts_.token_types.has_value()) return nullptr;
+  return parts_.token_types->table.has_value() ? &parts_.token_types->table->table : &parts_.token.table;
+}
+
+std::int64_t Model::position_rows() const { return PositionRows(parts_); }
+
+std::optional<std::int64_t> Model::max_context_length() const {
+  if (!parts_.position.has_value()) return std::nullopt;
+  return PositionRows(parts_) - UncountedRows(parts_);
+}
 
 }  // namespace embd::core

@@ -33,6 +33,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 struct NoRow {
   static constexpr bool kIsRow = false;
   static constexpr bool kIsDouble = false;
+  using Stored = float;
 };
 
 struct Float32Row {
@@ -171,32 +172,28 @@ struct BFloat16Out {
 };
 
 template <class Row>
-HWY_INLINE const auto* RowAt(const Table* table, const std::int64_t* rows, std::size_t r) {
-  if constexpr (Row::kIsRow) {
-    return reinterpret_cast<const typename Row::Stored*>(table->row(rows[r]));
-  } else {
-    (void)table, (void)rows, (void)r;
-    return static_cast<const float*>(nullptr);
-  }
+HWY_INLINE const typename Row::Stored* RowAt(const Term& term, std::size_t r) {
+  return reinterpret_cast<const typename Row::Stored*>(term.rows[r]);
 }
 
 // One row: whole vectors, then the last vector once more at the end, overlapping. Rows shorter than a vector go one by
-// one.
-template <class Token, class Position, class Out, class TokenPointer, class PositionPointer>
-HWY_INLINE void ComposeRow(TokenPointer token, PositionPointer position, std::size_t dim, typename Out::Stored* out) {
+// one. A factor of 1 changes nothing, so that all rows are multiplied.
+template <class First, class Second, class Out>
+HWY_INLINE void ComposeRow(const typename First::Stored* first, float scale, const typename Second::Stored* second,
+                           std::size_t dim, typename Out::Stored* out) {
   // With float64 the vector has as many lanes as there are doubles in one.
   using WideTag = hn::ScalableTag<double>;
   using Tag =
-      std::conditional_t<Token::kIsDouble || Position::kIsDouble, hn::Rebind<float, WideTag>, hn::ScalableTag<float>>;
+      std::conditional_t<First::kIsDouble || Second::kIsDouble, hn::Rebind<float, WideTag>, hn::ScalableTag<float>>;
   const Tag df;
   const std::size_t lanes = hn::Lanes(df);
+  const auto factor = hn::Set(df, scale);
   const auto compose_lanes = [&](std::size_t i) HWY_ATTR {
-    if constexpr (Token::kIsRow && Position::kIsRow) {
-      Out::Store(df, hn::Add(Token::Load(df, token + i), Position::Load(df, position + i)), out + i);
-    } else if constexpr (Token::kIsRow) {
-      Out::Store(df, Token::Load(df, token + i), out + i);
+    const auto scaled = hn::Mul(First::Load(df, first + i), factor);
+    if constexpr (Second::kIsRow) {
+      Out::Store(df, hn::Add(scaled, Second::Load(df, second + i)), out + i);
     } else {
-      Out::Store(df, Position::Load(df, position + i), out + i);
+      Out::Store(df, scaled, out + i);
     }
   };
   if (dim >= lanes) {
@@ -206,49 +203,46 @@ HWY_INLINE void ComposeRow(TokenPointer token, PositionPointer position, std::si
     return;
   }
   for (std::size_t i = 0; i < dim; ++i) {
-    if constexpr (Token::kIsRow && Position::kIsRow) {
-      Out::StoreOne(Token::LoadOne(token + i) + Position::LoadOne(position + i), out + i);
-    } else if constexpr (Token::kIsRow) {
-      Out::StoreOne(Token::LoadOne(token + i), out + i);
+    const float scaled = First::LoadOne(first + i) * scale;
+    if constexpr (Second::kIsRow) {
+      Out::StoreOne(scaled + Second::LoadOne(second + i), out + i);
     } else {
-      Out::StoreOne(Position::LoadOne(position + i), out + i);
+      Out::StoreOne(scaled, out + i);
     }
   }
 }
 
-template <class Token, class Position, class Out>
+template <class First, class Second, class Out>
 void ComposeRows(const ComposeArguments& a) {
-  const auto dim = static_cast<std::size_t>((Token::kIsRow ? a.token : a.position)->dim());
   auto* out = reinterpret_cast<typename Out::Stored*>(a.out);
-  for (std::size_t r = 0; r < a.row_count; ++r, out += dim) {
-    ComposeRow<Token, Position, Out>(RowAt<Token>(a.token, a.token_rows, r),
-                                     RowAt<Position>(a.position, a.position_rows, r), dim, out);
+  for (std::size_t r = 0; r < a.row_count; ++r, out += a.dim) {
+    if constexpr (Second::kIsRow) {
+      ComposeRow<First, Second, Out>(RowAt<First>(a.first, r), a.scale, RowAt<Second>(a.second, r), a.dim, out);
+    } else {
+      ComposeRow<First, Second, Out>(RowAt<First>(a.first, r), a.scale, nullptr, a.dim, out);
+    }
   }
 }
 
-template <class Token, class Out>
-void ComposeWithPosition(const ComposeArguments& a) {
-  if (a.position == nullptr) {
-    if constexpr (Token::kIsRow) ComposeRows<Token, NoRow, Out>(a);
-    return;
-  }
-  switch (a.position->element_type()) {
-    case ElementType::kFloat32: return ComposeRows<Token, Float32Row, Out>(a);
-    case ElementType::kFloat16: return ComposeRows<Token, Float16Row, Out>(a);
-    case ElementType::kBFloat16: return ComposeRows<Token, BFloat16Row, Out>(a);
-    case ElementType::kFloat64: return ComposeRows<Token, Float64Row, Out>(a);
+template <class First, class Out>
+void ComposeWithSecond(const ComposeArguments& a) {
+  if (a.second.rows == nullptr) return ComposeRows<First, NoRow, Out>(a);
+  switch (a.second.type) {
+    case ElementType::kFloat32: return ComposeRows<First, Float32Row, Out>(a);
+    case ElementType::kFloat16: return ComposeRows<First, Float16Row, Out>(a);
+    case ElementType::kBFloat16: return ComposeRows<First, BFloat16Row, Out>(a);
+    case ElementType::kFloat64: return ComposeRows<First, Float64Row, Out>(a);
   }
 }
 
-// Compose for one output type.
+// At most two terms without LayerNorm, for one output type.
 template <class Out>
 void ComposeTo(const ComposeArguments& a) {
-  if (a.token == nullptr) return ComposeWithPosition<NoRow, Out>(a);
-  switch (a.token->element_type()) {
-    case ElementType::kFloat32: return ComposeWithPosition<Float32Row, Out>(a);
-    case ElementType::kFloat16: return ComposeWithPosition<Float16Row, Out>(a);
-    case ElementType::kBFloat16: return ComposeWithPosition<BFloat16Row, Out>(a);
-    case ElementType::kFloat64: return ComposeWithPosition<Float64Row, Out>(a);
+  switch (a.first.type) {
+    case ElementType::kFloat32: return ComposeWithSecond<Float32Row, Out>(a);
+    case ElementType::kFloat16: return ComposeWithSecond<Float16Row, Out>(a);
+    case ElementType::kBFloat16: return ComposeWithSecond<BFloat16Row, Out>(a);
+    case ElementType::kFloat64: return ComposeWithSecond<Float64Row, Out>(a);
   }
 }
 

@@ -2,34 +2,42 @@
 #define EMBD_SERVER_CORE_KERNELS_COMPOSE_H_
 
 #include <cstddef>
-#include <cstdint>
 
-#include "server/core/table/table.h"
+#include "server/core/kernels/layer_norm.h"
 #include "server/core/tensor/element_type.h"
 
 namespace embd::core {
 
+/// One term of a sum: for every output row the address of a stored row of `dim` elements.
+struct Term {
+  const std::byte* const* rows = nullptr;  ///< `row_count` addresses, each aligned to an element; null: no such term
+  ElementType type = ElementType::kFloat32;
+};
+
 /// What one call of a kernel works on: `row_count` output rows, one after the other at `out`.
 ///
-/// At least one of the tables is there; where both are, they have the same dim. `token_rows` and `position_rows` name
-/// one row each for every output row and have been checked against their tables. `out` has room for row_count * dim
-/// elements of `output_type` (float32, float16 or bfloat16), is aligned to one of them, and overlaps nothing.
+/// The first term is always there, the third only where the second is. `out` has room for row_count * dim elements of
+/// `output_type` (float32, float16 or bfloat16), is aligned to one of them, and overlaps nothing.
 struct ComposeArguments {
-  const Table* token = nullptr;
-  const std::int64_t* token_rows = nullptr;
-  const Table* position = nullptr;
-  const std::int64_t* position_rows = nullptr;
+  Term first;
+  float scale = 1.0f;  ///< of the first term
+  Term second;
+  Term third;
+  const LayerNormParameters* layer_norm = nullptr;  ///< of `dim` elements; null: none
+  std::size_t dim = 0;
   std::size_t row_count = 0;
   ElementType output_type = ElementType::kFloat32;
   std::byte* out = nullptr;
 };
 
-/// Writes each output row once: token row, position row, or their sum.
+/// Writes each output row once: LayerNorm(scale * first + second + third), as far as these are there.
 ///
-/// Every element is widened to float32 (exactly; float64 is rounded to nearest even), added in float32, and rounded to
-/// the output type once, to nearest even. A single table already stored in the output type is copied bit for bit. NaNs
-/// that are converted keep sign and upper payload bits and become quiet. Every SIMD target gives the same bits as
-/// ComposeReference. Thread safety: thread-safe. Cost: one pass; no lock, no allocation, no log.
+/// Every element is widened to float32 (exactly; float64 is rounded to nearest even), multiplied and added in float32
+/// in that order, and rounded to the output type once, to nearest even. A single unscaled term already stored in the
+/// output type is copied bit for bit. NaNs that are converted keep sign and upper payload bits and become quiet. Every
+/// SIMD target gives the same bits as ComposeReference. Thread safety: thread-safe. Cost: one pass for up to two terms
+/// without LayerNorm; else some rows at a time go through a buffer that stays in the cache, the one allocation of a
+/// call. No lock, no log.
 void Compose(const ComposeArguments& arguments);
 
 /// The same in plain loops: the definition that Compose is tested against.

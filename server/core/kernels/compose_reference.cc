@@ -1,33 +1,57 @@
+#include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "server/core/kernels/compose.h"
 #include "server/core/kernels/reference_element.h"
 
 namespace embd::core {
+namespace {
 
-void ComposeReference(const ComposeArguments& arguments) {
-  const auto& [token, token_rows, position, position_rows, row_count, output_type, out] = arguments;
-  const Table& any = token != nullptr ? *token : *position;
-  const bool copies = (token == nullptr || position == nullptr) && any.element_type() == output_type;
-  const auto dim = static_cast<std::size_t>(any.dim());
-  const std::size_t out_row_bytes = dim * ElementSize(output_type);
-  for (std::size_t r = 0; r < row_count; ++r) {
-    std::byte* const out_row = out + r * out_row_bytes;
-    const std::byte* const token_row = token != nullptr ? token->row(token_rows[r]) : nullptr;
-    const std::byte* const position_row = position != nullptr ? position->row(position_rows[r]) : nullptr;
+// A row as layer_norm.h says it.
+void Normalise(const LayerNormParameters& parameters, std::vector<float>* row) {
+  constexpr std::size_t kSums = 16;
+  const auto add = [&row](const auto& term) {
+    std::vector<double> sums(kSums);
+    for (std::size_t i = 0; i < row->size(); ++i) sums[i % kSums] += term(static_cast<double>((*row)[i]));
+    for (std::size_t width = kSums / 2; width > 0; width /= 2) {
+      for (std::size_t j = 0; j < width; ++j) sums[j] += sums[j + width];
+    }
+    return sums[0];
+  };
+  const auto count = static_cast<double>(row->size());
+  const double mean = add([](double x) { return x; }) / count;
+  const double variance = add([mean](double x) { return (x - mean) * (x - mean); }) / count;
+  const double factor = 1.0 / std::sqrt(variance + parameters.eps);
+  for (std::size_t i = 0; i < row->size(); ++i) {
+    const double normal = (static_cast<double>((*row)[i]) - mean) * factor;
+    (*row)[i] = static_cast<float>(normal * static_cast<double>(parameters.weight[i]) +
+                                   static_cast<double>(parameters.bias[i]));
+  }
+}
+
+}  // namespace
+
+void ComposeReference(const ComposeArguments& a) {
+  const bool copies =
+      a.second.rows == nullptr && a.layer_norm == nullptr && a.scale == 1.0f && a.first.type == a.output_type;
+  const std::size_t row_bytes = a.dim * ElementSize(a.output_type);
+  std::vector<float> row(a.dim);
+  for (std::size_t r = 0; r < a.row_count; ++r) {
+    std::byte* const out_row = a.out + r * row_bytes;
     if (copies) {
-      std::memcpy(out_row, token_row != nullptr ? token_row : position_row, out_row_bytes);
+      std::memcpy(out_row, a.first.rows[r], row_bytes);
       continue;
     }
-    for (std::size_t i = 0; i < dim; ++i) {
-      float sum = 0.0f;
-      if (token_row != nullptr) sum = ReadAsFloat(token_row, i, token->element_type());
-      if (position_row != nullptr) {
-        const float term = ReadAsFloat(position_row, i, position->element_type());
-        sum = token_row != nullptr ? sum + term : term;
+    for (std::size_t i = 0; i < a.dim; ++i) {
+      row[i] = ReadAsFloat(a.first.rows[r], i, a.first.type) * a.scale;
+      for (const Term* term : {&a.second, &a.third}) {
+        if (term->rows != nullptr) row[i] += ReadAsFloat(term->rows[r], i, term->type);
       }
-      WriteFloat(sum, out_row, i, output_type);
     }
+    if (a.layer_norm != nullptr) Normalise(*a.layer_norm, &row);
+    for (std::size_t i = 0; i < a.dim; ++i) WriteFloat(row[i], out_row, i, a.output_type);
   }
 }
 

@@ -5,8 +5,8 @@
 
 namespace embd::core {
 
-// Compose for one output type, on the best SIMD target that is allowed. A file each, since each is compiled for all
-// targets.
+// scale * first + second, or the first alone, for one output type, on the best SIMD target that is allowed; third and
+// layer_norm are not looked at. A file each, since each is compiled for all targets.
 void ComposeToFloat32(const ComposeArguments& arguments);
 void ComposeToFloat16(const ComposeArguments& arguments);
 void ComposeToBFloat16(const ComposeArguments& arguments);

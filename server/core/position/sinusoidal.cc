@@ -1,8 +1,8 @@
 #include "server/core/position/sinusoidal.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "server/core/error.h"
@@ -10,44 +10,98 @@
 namespace embd::core {
 namespace {
 
-absl::Status Check(std::int64_t rows, std::int64_t dim, double base) {
-  if (rows < 1) return InvalidArgument("INVALID_TABLE", absl::StrCat("max_context_length must be >= 1, got ", rows));
-  if (dim < 1) return InvalidArgument("INVALID_TABLE", absl::StrCat("embedding_dim must be >= 1, got ", dim));
-  if (dim % 2 != 0) {
-    return InvalidArgument("INVALID_TABLE", absl::StrCat("embedding_dim must be even for sinusoidal, got ", dim));
+absl::Status Invalid(absl::string_view message) { return InvalidArgument("INVALID_TABLE", message); }
+
+absl::Status CheckWidth(std::int64_t dim, SinusoidalLayout layout) {
+  if (dim < 1) return Invalid(absl::StrCat("embedding_dim must be >= 1, got ", dim));
+  if (layout == SinusoidalLayout::kInterleaved && dim % 2 != 0) {
+    return Invalid(absl::StrCat("embedding_dim must be even for sinusoidal, got ", dim));
   }
-  if (!std::isfinite(base) || base <= 0) {
-    return InvalidArgument("INVALID_TABLE", absl::StrCat("base must be finite and > 0, got ", base));
+  if (layout == SinusoidalLayout::kTensor2Tensor && (dim == 2 || dim == 3)) {
+    return Invalid(
+        absl::StrCat("embedding_dim must not be 2 or 3 for the sinusoidal layout tensor2tensor, whose "
+                     "exponent i / (embedding_dim / 2 - 1) divides by zero then, got ",
+                     dim));
+  }
+  return absl::OkStatus();
+}
+
+// How many columns are sines.
+std::int64_t Sines(std::int64_t dim, SinusoidalLayout layout) {
+  return layout == SinusoidalLayout::kTensor2Tensor ? dim / 2 : (dim + 1) / 2;
+}
+
+double Frequency(std::int64_t i, std::int64_t dim, const SinusoidalFormula& formula) {
+  const double exponent = formula.layout == SinusoidalLayout::kTensor2Tensor
+                              ? static_cast<double>(i) / static_cast<double>(dim / 2 - 1)
+                              : static_cast<double>(2 * i) / static_cast<double>(dim);
+  return std::pow(formula.base, -exponent);
+}
+
+absl::Status Check(std::int64_t max_rows, std::int64_t dim, const SinusoidalFormula& formula) {
+  if (max_rows < 1) return Invalid(absl::StrCat("max_context_length must be >= 1, got ", max_rows));
+  if (absl::Status status = CheckWidth(dim, formula.layout); !status.ok()) return status;
+  if (!std::isfinite(formula.base) || formula.base <= 0) {
+    return Invalid(absl::StrCat("base must be finite and > 0, got ", formula.base));
   }
   // A base below 1 makes frequencies grow; the last one is the largest.
-  const double last = std::pow(base, -static_cast<double>(dim - 2) / static_cast<double>(dim));
-  if (!std::isfinite(static_cast<double>(rows) * last)) {
-    return InvalidArgument("INVALID_TABLE", absl::StrCat("base ", base, " is too small for ", rows, " positions"));
+  const std::int64_t sines = Sines(dim, formula.layout);
+  if (sines > 0 && !std::isfinite(static_cast<double>(max_rows) * Frequency(sines - 1, dim, formula))) {
+    return Invalid(absl::StrCat("base ", formula.base, " is too small for ", max_rows, " positions"));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<Table> SinusoidalTable(std::int64_t rows, std::int64_t dim, double base) {
-  if (absl::Status status = Check(rows, dim, base); !status.ok()) return status;
+absl::string_view SinusoidalLayoutName(SinusoidalLayout layout) {
+  switch (layout) {
+    case SinusoidalLayout::kInterleaved: return "interleaved";
+    case SinusoidalLayout::kHalf: return "half";
+    case SinusoidalLayout::kTensor2Tensor: return "tensor2tensor";
+  }
+  return "";
+}
+
+absl::StatusOr<SinusoidalRows> SinusoidalRows::Create(std::int64_t max_rows, std::int64_t dim,
+                                                      const SinusoidalFormula& formula) {
+  if (absl::Status status = Check(max_rows, dim, formula); !status.ok()) return status;
+  std::vector<double> frequencies;
+  for (std::int64_t i = 0; i < Sines(dim, formula.layout); ++i) frequencies.push_back(Frequency(i, dim, formula));
+  return SinusoidalRows(dim, formula, std::move(frequencies));
+}
+
+void SinusoidalRows::Compute(std::int64_t position, float* out) const {
+  if (formula_.padding_row == position) {
+    std::fill_n(out, dim_, 0.0f);
+    return;
+  }
+  const auto dim = static_cast<std::size_t>(dim_);
+  const auto angle_of = [&](std::size_t i) { return static_cast<double>(position) * frequencies_[i]; };
+  if (formula_.layout == SinusoidalLayout::kInterleaved) {
+    for (std::size_t i = 0; i < frequencies_.size(); ++i) {
+      out[2 * i] = static_cast<float>(std::sin(angle_of(i)));
+      out[2 * i + 1] = static_cast<float>(std::cos(angle_of(i)));
+    }
+    return;
+  }
+  const std::size_t sines = frequencies_.size();
+  for (std::size_t i = 0; i < sines; ++i) out[i] = static_cast<float>(std::sin(angle_of(i)));
+  for (std::size_t i = 0; i < dim - sines; ++i) {
+    out[sines + i] = i < sines ? static_cast<float>(std::cos(angle_of(i))) : 0.0f;
+  }
+}
+
+absl::StatusOr<Table> SinusoidalTable(std::int64_t rows, std::int64_t dim, const SinusoidalFormula& formula) {
+  if (absl::Status status = Check(rows, dim, formula); !status.ok()) return status;
   const auto bytes = TableBytes(rows, dim, ElementType::kFloat32);
   if (!bytes.ok()) return bytes.status();
-  auto storage = AlignedBuffer::Allocate(*bytes);
+  auto storage = AlignedBuffer::Allocate(*bytes);  // before the formula's own memory, which is as wide as a row
   if (!storage.ok()) return storage.status();
-
-  std::vector<double> frequencies;
-  for (std::int64_t column = 0; column < dim; column += 2) {
-    frequencies.push_back(std::pow(base, -static_cast<double>(column) / static_cast<double>(dim)));
-  }
-  float* out = reinterpret_cast<float*>(storage->data());
-  for (std::int64_t row = 0; row < rows; ++row) {
-    for (const double frequency : frequencies) {
-      const double angle = static_cast<double>(row) * frequency;
-      *out++ = static_cast<float>(std::sin(angle));
-      *out++ = static_cast<float>(std::cos(angle));
-    }
-  }
+  const auto formula_rows = SinusoidalRows::Create(rows, dim, formula);
+  if (!formula_rows.ok()) return formula_rows.status();
+  float* const out = reinterpret_cast<float*>(storage->data());
+  for (std::int64_t row = 0; row < rows; ++row) formula_rows->Compute(row, out + row * dim);
   return Table::Create(rows, dim, ElementType::kFloat32, *std::move(storage));
 }
 

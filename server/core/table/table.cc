@@ -21,14 +21,16 @@ absl::StatusOr<std::size_t> TableBytes(std::int64_t rows, std::int64_t dim, Elem
   return static_cast<std::size_t>(*bytes);
 }
 
-absl::StatusOr<Table> Table::Create(std::int64_t rows, std::int64_t dim, ElementType type, AlignedBuffer storage) {
+absl::StatusOr<Table> Table::Create(std::int64_t rows, std::int64_t dim, ElementType type, TableStorage storage) {
   const auto bytes = TableBytes(rows, dim, type);
   if (!bytes.ok()) return bytes.status();
-  if (storage.size() != *bytes) {
+  const std::span<const std::byte> stored =
+      std::visit([](const auto& holder) { return std::span<const std::byte>(holder.bytes()); }, storage);
+  if (stored.size() != *bytes) {
     return InvalidArgument("INVALID_TABLE", absl::StrCat("a table of ", rows, " x ", dim, " ", ElementTypeName(type),
-                                                         " has ", *bytes, " bytes, got ", storage.size()));
+                                                         " has ", *bytes, " bytes, got ", stored.size()));
   }
-  return Table(rows, dim, type, std::move(storage));
+  return Table(rows, dim, type, std::move(storage), stored);
 }
 
 }  // namespace embd::core

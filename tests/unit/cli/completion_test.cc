@@ -49,11 +49,14 @@ TEST_F(BashCompletion, OffersCommands) {
 TEST_F(BashCompletion, OffersTheOptionsOfTheCommandAndTheGlobalOnes) {
   EXPECT_THAT(Offers("embdctl embed m --"), HasSubstr(" --ids-file "));
   EXPECT_THAT(Offers("embdctl embed m --"), HasSubstr(" --timeout "));
+  EXPECT_THAT(Offers("embdctl verify m --"), HasSubstr(" --against "));
   EXPECT_THAT(Offers("embdctl health --"), Not(HasSubstr(" --ids-file ")));
 }
 
 TEST_F(BashCompletion, OffersTheValuesOfAnOption) {
   EXPECT_EQ(Offers("embdctl embed m --dtype f"), " float32 float16 \n");
+  EXPECT_EQ(Offers("embdctl verify m --padding-side l"), " left \n");
+  EXPECT_EQ(Offers("embdctl embed m --ragged p"), " padded packed \n");
   EXPECT_EQ(Offers("embdctl --output j"), " json \n");
 }
 

@@ -96,6 +96,39 @@ TEST(DescribeModel, ReturnsEveryField) {
   EXPECT_EQ(model.rotary->pairing, RotaryPairing::kInterleaved);
 }
 
+TEST(DescribeModel, ReturnsHowTheInputStageComputes) {
+  const ScriptedServer server({.describe_model = Reply<v1::DescribeModelRequest, v1::DescribeModelResponse>(R"(
+    name: "a" architecture: "opt" numbering: POSITION_NUMBERING_MASK row_offset: 2 padding_idx: 1 token_scale: 0.5
+    sinusoidal_layout: SINUSOIDAL_LAYOUT_HALF trained_context_length: 2048 has_token_types: true
+    token_types_share_token_table: true token_types_only_when_sent: true position_before_type: true
+    layer_norm_eps: 1e-12 zero_masked: true out_of_range: OUT_OF_RANGE_POLICY_UNK unk_id: 3 out_of_range_ids: 7
+    inferred_from { key: "k" value: "v" source: "s" } inferred_from { key: "l" } notes: "n")")});
+
+  ASSERT_OK_AND_ASSIGN(const ModelDescription model, ConnectTo(server).DescribeModel({.model = "a"}));
+
+  EXPECT_EQ(model.architecture, "opt");
+  EXPECT_EQ(model.numbering, PositionNumbering::kMask);
+  EXPECT_EQ(model.row_offset, 2);
+  EXPECT_EQ(model.padding_idx, 1);
+  EXPECT_EQ(model.token_scale, 0.5);
+  EXPECT_EQ(model.sinusoidal_layout, SinusoidalLayout::kHalf);
+  EXPECT_EQ(model.trained_context_length, 2048);
+  EXPECT_TRUE(model.has_token_types);
+  EXPECT_TRUE(model.token_types_share_token_table);
+  EXPECT_TRUE(model.token_types_only_when_sent);
+  EXPECT_TRUE(model.position_before_type);
+  EXPECT_EQ(model.layer_norm_eps, 1e-12);
+  EXPECT_TRUE(model.zero_masked);
+  EXPECT_EQ(model.out_of_range, OutOfRangePolicy::kUnk);
+  EXPECT_EQ(model.unk_id, 3);
+  EXPECT_EQ(model.out_of_range_ids, 7);
+  ASSERT_THAT(model.inferred_from, SizeIs(2));
+  EXPECT_EQ(model.inferred_from[0].key, "k");
+  EXPECT_EQ(model.inferred_from[0].value, "v");
+  EXPECT_EQ(model.inferred_from[0].source, "s");
+  EXPECT_THAT(model.notes, ElementsAre("n"));
+}
+
 TEST(DescribeModel, LeavesUnsetWhatTheModelHasNot) {
   const ScriptedServer server(
       {.describe_model = Reply<v1::DescribeModelRequest, v1::DescribeModelResponse>(R"(name: "a")")});
@@ -105,6 +138,11 @@ TEST(DescribeModel, LeavesUnsetWhatTheModelHasNot) {
   EXPECT_EQ(model.max_context_length, std::nullopt);
   EXPECT_EQ(model.sinusoidal_base, std::nullopt);
   EXPECT_FALSE(model.rotary.has_value());
+  EXPECT_EQ(model.padding_idx, std::nullopt);
+  EXPECT_EQ(model.trained_context_length, std::nullopt);
+  EXPECT_EQ(model.layer_norm_eps, std::nullopt);
+  EXPECT_EQ(model.unk_id, std::nullopt);
+  EXPECT_EQ(model.token_scale, 1);
   EXPECT_THAT(model.tables, IsEmpty());
 }
 

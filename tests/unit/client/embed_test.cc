@@ -32,6 +32,7 @@ grpc::Status AnswerTwoByThree(grpc::ServerContext*, const v1::EmbedRequest& requ
   response->set_generation(3);
   response->set_checksum("c");
   response->add_warnings("w");
+  response->add_row_lengths(2);
   SetTensor({1, 2, 3}, {1, 2, 3, 4, 5, 6}, response);
   return grpc::Status::OK;
 }
@@ -55,6 +56,7 @@ TEST_F(EmbedTest, ReturnsTheTensorAndWhatTheReplySaysAboutIt) {
   EXPECT_EQ(embedding.info().generation, 3);
   EXPECT_EQ(embedding.info().checksum, "c");
   EXPECT_THAT(embedding.info().warnings, ElementsAre("w"));
+  EXPECT_THAT(embedding.info().row_lengths, ElementsAre(2));
 }
 
 TEST_F(EmbedTest, SendsEveryFieldOfTheRequest) {
@@ -73,13 +75,65 @@ TEST_F(EmbedTest, SendsEveryFieldOfTheRequest) {
                                        .output_type = DataType::kBfloat16,
                                        .position_offsets = {5},
                                        .position_ids = {6, 7},
-                                       .model_version = "8"}),
+                                       .model_version = "8",
+                                       .token_type_ids = {9},
+                                       .row_lengths = {10, 0},
+                                       .attention_mask = {0, 1},
+                                       .ragged_layout = RaggedLayout::kPacked,
+                                       .padding_side = PaddingSide::kLeft}),
               IsOk());
 
-  EXPECT_EQ(
-      received.ShortDebugString(),
-      R"(model: "m" ids: 1 ids: -2 batch_size: 3 sequence_length: 4 part: PART_TOKEN )"
-      R"(output_type: DATA_TYPE_BFLOAT16 position_offsets: 5 position_ids: 6 position_ids: 7 model_version: "8")");
+  EXPECT_EQ(received.ShortDebugString(),
+            R"(model: "m" ids: 1 ids: -2 batch_size: 3 sequence_length: 4 part: PART_TOKEN )"
+            R"(output_type: DATA_TYPE_BFLOAT16 position_offsets: 5 position_ids: 6 position_ids: 7 token_type_ids: 9 )"
+            R"(row_lengths: 10 row_lengths: 0 attention_mask: 0 attention_mask: 1 model_version: "8" )"
+            R"(ragged_layout: RAGGED_LAYOUT_PACKED padding_side: PADDING_SIDE_LEFT)");
+}
+
+TEST_F(EmbedTest, SendsVectorsInPlaceOfIds) {
+  v1::EmbedRequest received;
+  const ScriptedServer server({.embed = [&received](grpc::ServerContext* context, const v1::EmbedRequest& request,
+                                                    v1::EmbedResponse* response) {
+    received = request;
+    return AnswerTwoByThree(context, request, response);
+  }});
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6};
+
+  ASSERT_THAT(ConnectTo(server).Embed(
+                  {.model = "m", .token_type_ids = {1}, .inputs_embeds = InputTensor::FromFloats(values, {1, 2, 3})}),
+              IsOk());
+
+  v1::EmbedResponse expected;
+  SetTensor({1, 2, 3}, values, &expected);
+  EXPECT_EQ(received.inputs_embeds().SerializeAsString(), expected.embeddings().SerializeAsString());
+  EXPECT_EQ(received.model(), "m");
+  EXPECT_THAT(received.token_type_ids(), ElementsAre(1));
+}
+
+TEST_F(EmbedTest, SendsVectorsOfNoElements) {
+  v1::EmbedRequest received;
+  const ScriptedServer server({.embed = [&received](grpc::ServerContext* context, const v1::EmbedRequest& request,
+                                                    v1::EmbedResponse* response) {
+    received = request;
+    return AnswerTwoByThree(context, request, response);
+  }});
+
+  ASSERT_THAT(ConnectTo(server).Embed({.model = "m", .inputs_embeds = InputTensor::FromFloats({}, {0, 2, 3})}), IsOk());
+
+  EXPECT_THAT(received.inputs_embeds().shape(), ElementsAre(0, 2, 3));
+  EXPECT_EQ(received.inputs_embeds().data(), "");
+}
+
+TEST_F(EmbedTest, ReturnsAPackedTensor) {
+  const ScriptedServer server({.embed = [](grpc::ServerContext*, const v1::EmbedRequest&, v1::EmbedResponse* response) {
+    SetTensor({2, 3}, {1, 2, 3, 4, 5, 6}, response);
+    return grpc::Status::OK;
+  }});
+
+  ASSERT_OK_AND_ASSIGN(const Embedding embedding, ConnectTo(server).Embed(kRequest));
+
+  EXPECT_THAT(embedding.shape(), ElementsAre(2, 3));
+  EXPECT_THAT(*embedding.As<float>(), ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
 TEST_F(EmbedTest, WorksOverAChannelOfTheCaller) {

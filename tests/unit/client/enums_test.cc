@@ -11,6 +11,11 @@ TEST(Names, AreThoseThatPeopleUse) {
   EXPECT_EQ(TableKindName(TableKind::kTokenType), "token_type");
   EXPECT_EQ(PositionEncodingName(PositionEncoding::kSinusoidal), "sinusoidal");
   EXPECT_EQ(RotaryPairingName(RotaryPairing::kHalf), "half");
+  EXPECT_EQ(RaggedLayoutName(RaggedLayout::kPacked), "packed");
+  EXPECT_EQ(PaddingSideName(PaddingSide::kLeft), "left");
+  EXPECT_EQ(PositionNumberingName(PositionNumbering::kPadding), "padding");
+  EXPECT_EQ(SinusoidalLayoutName(SinusoidalLayout::kTensor2Tensor), "tensor2tensor");
+  EXPECT_EQ(OutOfRangePolicyName(OutOfRangePolicy::kUnk), "unk");
   EXPECT_EQ(HealthStatusName(HealthStatus::kNotServing), "NOT_SERVING");
 }
 
@@ -26,6 +31,8 @@ TEST(Names, LeadBackToTheirValues) {
   EXPECT_EQ(DataTypeFromName("float16"), DataType::kFloat16);
   EXPECT_EQ(PartFromName("position"), Part::kPosition);
   EXPECT_EQ(TableKindFromName("token"), TableKind::kToken);
+  EXPECT_EQ(RaggedLayoutFromName("padded"), RaggedLayout::kPadded);
+  EXPECT_EQ(PaddingSideFromName("right"), PaddingSide::kRight);
 }
 
 TEST(Names, OfNothingHaveNoValue) {

@@ -2,6 +2,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
@@ -74,6 +75,28 @@ TEST(EmbedStream, AnswersInOrderAndGoesOnAfterABadItem) {
   EXPECT_EQ(third->request_id, "");
   EXPECT_THAT(*third->result->As<float>(), ElementsAre(6));
   EXPECT_FALSE(end.has_value());
+}
+
+TEST(EmbedStream, SendsVectorsInPlaceOfIds) {
+  v1::EmbedStreamRequest received;
+  const ScriptedServer server({.embed_stream = [&received](grpc::ServerContext*, ServerStream* stream) {
+    stream->Read(&received);
+    v1::EmbedStreamResponse item;
+    SetTensor({1, 1, 1}, {0}, item.mutable_response());
+    stream->Write(item);
+    return grpc::Status::OK;
+  }});
+  EmbedStream stream = Open(server);
+  const std::vector<float> values = {1, 2};
+
+  ASSERT_THAT(stream.Send({.model = "m", .inputs_embeds = InputTensor::FromFloats(values, {1, 1, 2})}, "a"), IsOk());
+  ASSERT_THAT(stream.Receive(), IsOk());
+
+  v1::EmbedResponse expected;
+  SetTensor({1, 1, 2}, values, &expected);
+  EXPECT_EQ(received.request_id(), "a");
+  EXPECT_EQ(received.request().model(), "m");
+  EXPECT_EQ(received.request().inputs_embeds().SerializeAsString(), expected.embeddings().SerializeAsString());
 }
 
 TEST(EmbedStream, AfterItsEndStaysAtItsEnd) {

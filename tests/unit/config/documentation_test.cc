@@ -66,7 +66,7 @@ TEST(ConfigurationPage, NamesEveryFlagWithItsVariable) {
 TEST(ConfigurationPage, ExamplesAreRead) {
   const auto blocks = YamlBlocks(ReadSourceFile("docs/configuration.md"));
 
-  ASSERT_THAT(blocks, SizeIs(2));
+  ASSERT_THAT(blocks, SizeIs(6));
   for (const std::string& block : blocks) EXPECT_THAT(ParseYaml(block, "embd.yaml"), testing::IsOk()) << block;
 }
 
@@ -99,7 +99,7 @@ TEST(ExampleFiles, ArticleHasTheArticlesSizes) {
   const ModelConfig expected = {
       .name = "article",
       .token = SeededTokens{.vocab_size = 10000, .embedding_dim = 256, .rows = {.mean = 0.0, .std = 1.0, .seed = 0}},
-      .position = SinusoidalPositions{.max_context_length = 5000, .base = 10000.0}};
+      .position = SinusoidalPositions{.max_context_length = 5000}};
   EXPECT_THAT(config.models, ElementsAre(expected));
 }
 
@@ -110,6 +110,24 @@ TEST(ExampleFiles, GloveReadsWordsFromDisk) {
       .name = "glove",
       .token = TableFile{.path = "/data/glove.npy", .tensor = "", .vocabulary = "/data/glove.vocab"},
       .position = NoPositions{}};
+  EXPECT_THAT(config.models, ElementsAre(expected));
+}
+
+TEST(ExampleFiles, SpelledOutHasAllPartsThatNeedNoFile) {
+  ASSERT_OK_AND_ASSIGN(const ServerConfig config, ParseExample("spelled-out.yaml"));
+
+  const SeededRows rows = {.mean = 0.0, .std = 0.02, .seed = 7};
+  const ModelConfig expected = {
+      .name = "spelled-out",
+      .token = SeededTokens{.vocab_size = 320, .embedding_dim = 64, .rows = rows},
+      .token_scale = TokenScale{.sqrt_dim = true},
+      .out_of_range = OutOfRange{.policy = OutOfRange::Policy::kUnk, .unk_id = 3},
+      .token_types = TokenTypes{.source = SeededTokenTypes{.type_vocab_size = 2, .rows = rows}},
+      .position = LearnedPositions{SeededPositions{.max_context_length = 64, .rows = rows}},
+      .numbering = Numbering::kPadding,
+      .padding_idx = 0,
+      .sum_order = SumOrder::kPositionFirst,
+      .trained_context_length = 63};
   EXPECT_THAT(config.models, ElementsAre(expected));
 }
 

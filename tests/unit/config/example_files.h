@@ -14,7 +14,7 @@ inline std::string ReadSourceFile(const std::string& path) {
 }
 
 inline constexpr const char* kExampleFiles[] = {"docs/examples/lesson.yaml", "docs/examples/article.yaml",
-                                                "docs/examples/glove.yaml"};
+                                                "docs/examples/glove.yaml", "docs/examples/spelled-out.yaml"};
 
 }  // namespace embd::config
 

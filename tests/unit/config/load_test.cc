@@ -71,7 +71,7 @@ TEST_F(LoadTest, FileWeighsMoreThanDefaults) {
   EXPECT_THAT(config.listen, ElementsAre("a:1"));
   EXPECT_EQ(config.ready_file, "f");
   EXPECT_EQ(config.log_level, "warn");
-  EXPECT_EQ(std::get<TableFile>(config.models.at(0).token).path, (folder_ / "t.npy").string());
+  EXPECT_EQ(config.models.at(0).path, (folder_ / "t.npy").string());
 }
 
 TEST_F(LoadTest, VariablesWeighMoreThanTheFile) {
@@ -137,8 +137,8 @@ TEST_F(LoadTest, ModelsOfFlagsJoinThoseOfTheFileWithPathsAsGiven) {
   ASSERT_OK_AND_ASSIGN(const ServerConfig config, Load(flags, Variables({})));
 
   EXPECT_THAT(NamesOf(config), ElementsAre("a", "b", "c"));
-  EXPECT_EQ(std::get<TableFile>(config.models[1].token).path, "rel/b.npy");
-  EXPECT_EQ(std::get<TableFile>(config.models[2].token).path, "/c=d");
+  EXPECT_EQ(config.models[1].path, "rel/b.npy");
+  EXPECT_EQ(config.models[2].path, "/c=d");
 }
 
 TEST_F(LoadTest, ModelsOfTheVariableAreSplitOnCommas) {
@@ -229,10 +229,10 @@ TEST(DemoModels, AreTheLessonsSizeAndOneOfEachEncoding) {
     EXPECT_EQ(std::get<SeededTokens>(model.token),
               (SeededTokens{.vocab_size = 320, .embedding_dim = 64, .rows = rows}));
   }
-  EXPECT_EQ(std::get<LearnedPositions>(models[0].position),
+  EXPECT_EQ(std::get<LearnedPositions>(*models[0].position),
             (LearnedPositions{SeededPositions{.max_context_length = 128, .rows = rows}}));
-  EXPECT_EQ(std::get<SinusoidalPositions>(models[1].position), (SinusoidalPositions{.max_context_length = 128}));
-  EXPECT_EQ(std::get<RotaryPositions>(models[2].position), RotaryPositions{});
+  EXPECT_EQ(std::get<SinusoidalPositions>(*models[1].position), (SinusoidalPositions{.max_context_length = 128}));
+  EXPECT_EQ(std::get<RotaryPositions>(*models[2].position), RotaryPositions{});
 }
 
 }  // namespace

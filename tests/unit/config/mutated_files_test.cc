@@ -37,6 +37,18 @@ models:
   - name: d
     token: { seeded: { vocab_size: 7, embedding_dim: 4, mean: -1.5, std: 0.5, seed: 3 } }
     position: { learned: { seeded: { max_context_length: 9, mean: 0, std: 1, seed: 4 } } }
+    token_type: { seeded: { type_vocab_size: 2, mean: 0, std: 1, seed: 5 }, only_when_sent: true }
+  - name: e
+    path: folder
+    side: encoder
+    token: { tensor: x, scale: sqrt_dim, scale_rounding: weight_dtype, out_of_range: { unk: 1 } }
+    token_type: { shared: true }
+    position: { sinusoidal: { base: 5, layout: half, grow_to: 9 }, numbering: mask, row_offset: 2 }
+    layer_norm: { weight: { tensor: w }, bias: { file: b.npy, tensor: b }, eps: 0 }
+    padding_idx: 1
+    sum_order: position_first
+    zero_masked: true
+    trained_context_length: 7
 )";
 
 std::vector<std::string> Originals() {

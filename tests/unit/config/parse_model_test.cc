@@ -42,9 +42,9 @@ models:
 )"));
 
   ASSERT_THAT(config.models, SizeIs(3));
-  EXPECT_EQ(std::get<TableFile>(config.models[0].token).path, "/models/gpt2");
+  EXPECT_EQ(config.models[0].path, "/models/gpt2");
   EXPECT_EQ(std::get<SeededTokens>(config.models[1].token).rows.seed, 11);
-  EXPECT_EQ(std::get<SinusoidalPositions>(config.models[1].position).max_context_length, 128);
+  EXPECT_EQ(std::get<SinusoidalPositions>(*config.models[1].position).max_context_length, 128);
   EXPECT_EQ(std::get<TableFile>(config.models[2].token).vocabulary, "/data/glove.vocab");
 }
 
@@ -99,16 +99,15 @@ TEST(Model, BadVersionIsRefused) {
               StatusIs(kInvalid, HasSubstr("models[0].version: must be")));
 }
 
-TEST(Model, PathIsShortForTheTokenFile) {
-  ASSERT_OK_AND_ASSIGN(const ModelConfig shorthand, ParseModel("{ name: m, path: a.npy }"));
-  ASSERT_OK_AND_ASSIGN(const ModelConfig spelled, ParseModel("{ name: m, token: { file: a.npy } }"));
-  EXPECT_EQ(shorthand, spelled);
+TEST(Model, PathIsRelativeToTheFolderOfTheFile) {
+  ASSERT_OK_AND_ASSIGN(const ModelConfig model, ParseModel("{ name: m, path: a.npy }"));
+  EXPECT_EQ(model.path, "conf/a.npy");
 }
 
 TEST(Model, NeedsATokenTableAndOnlyOne) {
   EXPECT_THAT(ParseModel("{ name: m }"), StatusIs(kInvalid, HasSubstr("models[0]: token or path is missing")));
   EXPECT_THAT(ParseModel("{ name: m, path: a, token: { file: b } }"),
-              StatusIs(kInvalid, HasSubstr("models[0].path: does not go with token")));
+              StatusIs(kInvalid, HasSubstr("models[0].path: does not go with token.file")));
   EXPECT_THAT(ParseModel("{ name: m, token: {} }"),
               StatusIs(kInvalid, HasSubstr("models[0].token: file or seeded is missing")));
   EXPECT_THAT(ParseModel("{ name: m, token: { vocabulary: v } }"), StatusIs(kInvalid, HasSubstr("is missing")));
@@ -134,7 +133,7 @@ TEST(Model, RelativePathsAreRelativeToTheFilesFolder) {
 TEST(Model, PathsOfAFileInTheWorkingDirectoryStayAsTheyAre) {
   ASSERT_OK_AND_ASSIGN(const ServerConfig config, ParseYaml("models: [{name: m, path: a.npy}]", "embd.yaml"));
 
-  EXPECT_EQ(std::get<TableFile>(config.models.at(0).token).path, "a.npy");
+  EXPECT_EQ(config.models.at(0).path, "a.npy");
 }
 
 TEST(SeededTokensSetting, HasDefaultsForTheDistribution) {

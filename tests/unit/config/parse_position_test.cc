@@ -14,13 +14,13 @@ constexpr char kTokensFromDisk[] = "{ file: t.npy }";
 constexpr char kTokensOfSeed11[] = "{ seeded: { vocab_size: 8, embedding_dim: 4, seed: 11 } }";
 constexpr char kTokensOfWidth5[] = "{ seeded: { vocab_size: 8, embedding_dim: 5 } }";
 
-using Position = decltype(ModelConfig::position);
+using Position = Positions;
 
 absl::StatusOr<Position> ParsePosition(absl::string_view position, absl::string_view token = kTokensFromDisk) {
   auto config =
       ParseYaml(absl::StrCat("models: [{ name: m, token: ", token, ", position: ", position, " }]"), "c/e.yaml");
   if (!config.ok()) return config.status();
-  return config->models.at(0).position;
+  return config->models.at(0).position.value();
 }
 
 TEST(PositionSetting, NoneIsAWordOrAMap) {
@@ -70,7 +70,7 @@ TEST(LearnedSetting, SeedIsFoundWhereTheTokenTableComesLater) {
                        kTokensOfSeed11, " }]"),
           "e.yaml"));
 
-  const auto& learned = std::get<LearnedPositions>(config.models.at(0).position);
+  const auto& learned = std::get<LearnedPositions>(*config.models.at(0).position);
   EXPECT_EQ(std::get<SeededPositions>(learned.source).rows.seed, 11);
 }
 
@@ -113,10 +113,10 @@ TEST(LearnedSetting, NeedsAContextLengthThatFits) {
       StatusIs(kInvalid, HasSubstr("max_context_length: must be at most 576460752303423487 with embedding_dim 4")));
 }
 
-TEST(SinusoidalSetting, HasADefaultBase) {
+TEST(SinusoidalSetting, LeavesWhatIsNotSaidUnset) {
   ASSERT_OK_AND_ASSIGN(const Position position, ParsePosition("{ sinusoidal: { max_context_length: 6 } }"));
 
-  EXPECT_EQ(position, Position(SinusoidalPositions{.max_context_length = 6, .base = 10000.0}));
+  EXPECT_EQ(position, Position(SinusoidalPositions{.max_context_length = 6}));
 }
 
 TEST(SinusoidalSetting, BaseIsFiniteAndPositive) {

@@ -22,6 +22,15 @@ TEST(Sha256Hex, TakesASpanOverNothing) {
   EXPECT_EQ(Sha256Hex({}), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
+TEST(Sha256, OfPiecesIsThatOfTheWhole) {
+  Sha256 hash;
+  const std::string text(100'000, 'a');
+  for (std::size_t i = 0; i < 10; ++i) hash.Update(std::as_bytes(std::span(text)));
+  hash.Update({});
+
+  EXPECT_EQ(hash.Hex(), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
 TEST(TableChecksum, IsThatOfTheRawElements) {
   // Little-endian float32 of 1 and -2.
   const std::string raw("\x00\x00\x80\x3f\x00\x00\x00\xc0", 8);

@@ -30,9 +30,7 @@ constexpr std::int64_t kWidths[] = {1, 2, 3, 7, 8, 15, 16, 17, 63, 64, 65, 70, 1
 
 std::vector<std::byte> RunPoisoned(void (*compose)(const ComposeArguments&), ComposeArguments arguments,
                                    std::size_t misalignment) {
-  const Table& any = arguments.token != nullptr ? *arguments.token : *arguments.position;
-  const std::size_t size =
-      arguments.row_count * static_cast<std::size_t>(any.dim()) * ElementSize(arguments.output_type);
+  const std::size_t size = arguments.row_count * arguments.dim * ElementSize(arguments.output_type);
   constexpr std::size_t kGuard = 64;
   std::vector<std::byte> poisoned(size + misalignment + kGuard, std::byte{0xCD});
   arguments.out = poisoned.data() + misalignment;
@@ -44,6 +42,19 @@ std::vector<std::byte> RunPoisoned(void (*compose)(const ComposeArguments&), Com
   return {poisoned.begin() + static_cast<std::ptrdiff_t>(misalignment),
           poisoned.begin() + static_cast<std::ptrdiff_t>(misalignment + size)};
 }
+
+// Rows of a table, as a term.
+class TableTerm {
+ public:
+  TableTerm(const Table& table, const std::vector<std::int64_t>& rows) : type_(table.element_type()) {
+    for (const std::int64_t row : rows) rows_.push_back(table.row(row));
+  }
+  Term term() const { return {rows_.data(), type_}; }
+
+ private:
+  ElementType type_;
+  std::vector<const std::byte*> rows_;
+};
 
 // Two NaNs added give a NaN of either operand's payload, as the CPU likes; so sums are compared with one kind of NaN.
 void UnifyNans(ElementType type, std::vector<std::byte>* bytes) {
@@ -87,8 +98,13 @@ TEST_P(ComposeOnTarget, SumEqualsTheReferenceForAllTypesAndAwkwardWidths) {
         for (const ElementType output_type : kOutputTypes) {
           SCOPED_TRACE(absl::StrCat(ElementTypeName(token_type), " + ", ElementTypeName(position_type), " -> ",
                                     ElementTypeName(output_type), ", dim ", dim));
-          const ComposeArguments arguments = {&token,          token_rows.data(), &position, position_rows.data(),
-                                              /*row_count=*/5, output_type,       nullptr};
+          const TableTerm first(token, token_rows);
+          const TableTerm second(position, position_rows);
+          const ComposeArguments arguments = {.first = first.term(),
+                                              .second = second.term(),
+                                              .dim = static_cast<std::size_t>(dim),
+                                              .row_count = 5,
+                                              .output_type = output_type};
           auto expected = RunPoisoned(&ComposeReference, arguments, 0);
           auto actual = RunPoisoned(&Compose, arguments, 0);
           UnifyNans(output_type, &expected);
@@ -109,18 +125,85 @@ TEST_P(ComposeOnTarget, SingleTableEqualsTheReferenceToTheBitAtAwkwardAlignments
         for (const std::size_t misalignment : {0u, 4u, 60u}) {
           SCOPED_TRACE(absl::StrCat(ElementTypeName(stored), " -> ", ElementTypeName(output_type), ", dim ", dim,
                                     ", at ", misalignment));
-          const ComposeArguments token = {&table, rows.data(), nullptr, nullptr, /*row_count=*/4, output_type, nullptr};
-          const ComposeArguments position = {nullptr,         nullptr,     &table, rows.data(),
-                                             /*row_count=*/4, output_type, nullptr};
+          const TableTerm only(table, rows);
+          const ComposeArguments arguments = {
+              .first = only.term(), .dim = static_cast<std::size_t>(dim), .row_count = 4, .output_type = output_type};
 
-          const auto expected = RunPoisoned(&ComposeReference, token, misalignment);
+          const auto expected = RunPoisoned(&ComposeReference, arguments, misalignment);
 
-          ASSERT_TRUE(RunPoisoned(&Compose, token, misalignment) == expected);
-          ASSERT_TRUE(RunPoisoned(&Compose, position, misalignment) == expected);
+          ASSERT_TRUE(RunPoisoned(&Compose, arguments, misalignment) == expected);
         }
       }
     }
   }
+}
+
+// Every combination of terms, factor and LayerNorm, in finite values, so that nothing is said about NaNs here.
+TEST_P(ComposeOnTarget, ScaleThreeTermsAndLayerNormEqualTheReferenceToTheBit) {
+  const std::vector<std::int64_t> rows = {2, 0, 1, 1, 2, 0, 2};
+  for (const std::int64_t dim : kWidths) {
+    const Table tables[] = {testing::SmallTable(3, dim, ElementType::kBFloat16, 1),
+                            testing::SmallTable(3, dim, ElementType::kFloat32, 2),
+                            testing::SmallTable(3, dim, ElementType::kFloat16, 3)};
+    const LayerNormParameters norm = {
+        .weight = testing::FloatsOf(testing::SmallTable(1, dim, ElementType::kFloat32, 4)),
+        .bias = testing::FloatsOf(testing::SmallTable(1, dim, ElementType::kFloat32, 5)),
+        .eps = 1e-12};
+    const TableTerm terms[] = {{tables[0], rows}, {tables[1], rows}, {tables[2], rows}};
+    for (const std::size_t count : {1u, 2u, 3u}) {
+      for (const LayerNormParameters* layer_norm : {static_cast<const LayerNormParameters*>(nullptr), &norm}) {
+        for (const ElementType output_type : kOutputTypes) {
+          SCOPED_TRACE(absl::StrCat(count, " terms -> ", ElementTypeName(output_type), ", dim ", dim));
+          const ComposeArguments arguments = {.first = terms[0].term(),
+                                              .scale = 55.5f,
+                                              .second = count > 1 ? terms[1].term() : Term{},
+                                              .third = count > 2 ? terms[2].term() : Term{},
+                                              .layer_norm = layer_norm,
+                                              .dim = static_cast<std::size_t>(dim),
+                                              .row_count = rows.size(),
+                                              .output_type = output_type};
+          ASSERT_TRUE(RunPoisoned(&Compose, arguments, 4) == RunPoisoned(&ComposeReference, arguments, 4));
+        }
+      }
+    }
+  }
+}
+
+// float16 1 + 2^-11 + 2^-11: rounding after each term would give 1 twice; once, at the end, 1 + 2^-10.
+TEST_P(ComposeOnTarget, ThreeTermsAreRoundedOnce) {
+  const Table one = testing::MakeTable({std::vector<double>(19, 1.0)}, ElementType::kFloat16);
+  const Table small = testing::MakeTable({std::vector<double>(19, 0x1p-11)}, ElementType::kFloat16);
+  const TableTerm first(one, {0});
+  const TableTerm other(small, {0});
+  std::vector<std::uint16_t> out(19);
+
+  Compose({.first = first.term(),
+           .second = other.term(),
+           .third = other.term(),
+           .dim = out.size(),
+           .row_count = 1,
+           .output_type = ElementType::kFloat16,
+           .out = reinterpret_cast<std::byte*>(out.data())});
+
+  EXPECT_THAT(out, ::testing::Each(0x3C01));
+}
+
+// A product and a sum of which FMA would keep bits that float32 has not: (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24, less 1.
+TEST_P(ComposeOnTarget, ScaleAndSumAreNotFused) {
+  const Table token = MakeFloatTable(1, 19, std::vector<float>(19, 1.0f + 0x1p-12f));
+  const Table position = MakeFloatTable(1, 19, std::vector<float>(19, -1.0f));
+  const TableTerm first(token, {0});
+  const TableTerm second(position, {0});
+  std::vector<float> out(19);
+
+  Compose({.first = first.term(),
+           .scale = 1.0f + 0x1p-12f,
+           .second = second.term(),
+           .dim = out.size(),
+           .row_count = 1,
+           .out = reinterpret_cast<std::byte*>(out.data())});
+
+  EXPECT_THAT(out, ::testing::Each(0x1p-11f));
 }
 
 // A table of one row that holds every pattern of a 16-bit type.
@@ -132,9 +215,13 @@ Table AllPatterns(ElementType type) {
 
 template <typename T>
 std::vector<T> Convert(const Table& table, ElementType output_type) {
-  const std::int64_t row = 0;
+  const TableTerm row(table, {0});
   std::vector<T> out(static_cast<std::size_t>(table.dim()));
-  Compose({&table, &row, nullptr, nullptr, 1, output_type, reinterpret_cast<std::byte*>(out.data())});
+  Compose({.first = row.term(),
+           .dim = out.size(),
+           .row_count = 1,
+           .output_type = output_type,
+           .out = reinterpret_cast<std::byte*>(out.data())});
   return out;
 }
 
@@ -210,10 +297,15 @@ TEST_P(ComposeOnTarget, NanStaysNanInEveryType) {
 TEST_P(ComposeOnTarget, AddsInFloat32WithoutAWiderIntermediate) {
   const Table token = MakeFloatTable(1, 19, std::vector<float>(19, 1.0f));
   const Table position = MakeFloatTable(1, 19, std::vector<float>(19, 0x1p-24f));
-  const std::int64_t row = 0;
+  const TableTerm first(token, {0});
+  const TableTerm second(position, {0});
   std::vector<float> out(19);
 
-  Compose({&token, &row, &position, &row, 1, ElementType::kFloat32, reinterpret_cast<std::byte*>(out.data())});
+  Compose({.first = first.term(),
+           .second = second.term(),
+           .dim = out.size(),
+           .row_count = 1,
+           .out = reinterpret_cast<std::byte*>(out.data())});
 
   EXPECT_THAT(out, ::testing::Each(1.0f));
 }

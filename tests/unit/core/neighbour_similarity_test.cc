@@ -67,7 +67,7 @@ NeighbourCurve ReferenceCurve(const Table& table, std::int64_t first, std::int64
 }
 
 TEST(NeighbourSimilarity, SinusoidalTableOfWidth64HasTheKnownCurve) {
-  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(128, 64, 10000));
+  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(128, 64));
 
   ASSERT_OK_AND_ASSIGN(const NeighbourCurve curve, NeighbourSimilarity(table, {}));
 
@@ -80,7 +80,7 @@ TEST(NeighbourSimilarity, SinusoidalTableOfWidth64HasTheKnownCurve) {
 }
 
 TEST(NeighbourSimilarity, SinusoidalCurveDecaysInFourOfFiveSteps) {
-  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(128, 64, 10000));
+  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(128, 64));
 
   ASSERT_OK_AND_ASSIGN(const NeighbourCurve curve, NeighbourSimilarity(table, {.max_offset = 6}));
 
@@ -89,7 +89,7 @@ TEST(NeighbourSimilarity, SinusoidalCurveDecaysInFourOfFiveSteps) {
 }
 
 TEST(NeighbourSimilarity, SinusoidalTableOfWidth32HasTheKnownCurve) {
-  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(128, 32, 10000));
+  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(128, 32));
 
   ASSERT_OK_AND_ASSIGN(const NeighbourCurve curve, NeighbourSimilarity(table, {.max_offset = 6}));
 
@@ -99,7 +99,7 @@ TEST(NeighbourSimilarity, SinusoidalTableOfWidth32HasTheKnownCurve) {
 }
 
 TEST(NeighbourSimilarity, ClosedFormIsTheCurveOfTheTable) {
-  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(300, 64, 500));
+  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(300, 64, {.base = 500}));
 
   ASSERT_OK_AND_ASSIGN(const NeighbourCurve curve, NeighbourSimilarity(table, {.max_offset = 299}));
 

@@ -26,7 +26,7 @@ std::vector<float> RowOf(const Table& table, std::int64_t row) {
 }
 
 TEST(SinusoidalTable, RowsOfWidthEight) {
-  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(4, 8, 10000));
+  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(4, 8));
 
   EXPECT_THAT(RowOf(table, 0), ::testing::ElementsAre(0, 1, 0, 1, 0, 1, 0, 1));
   EXPECT_THAT(RowOf(table, 1),
@@ -37,8 +37,52 @@ TEST(SinusoidalTable, RowsOfWidthEight) {
                                                              0.999550f, 0.003000f, 0.999996f}));
 }
 
+// The same position in the layouts of Marian and of tensor2tensor, for an even and an odd width.
+TEST(SinusoidalTable, LayoutsPlaceSinesAndCosinesDifferently) {
+  struct Golden {
+    SinusoidalLayout layout;
+    std::int64_t dim;
+    std::vector<float> row;
+  };
+  const Golden goldens[] = {
+      {SinusoidalLayout::kHalf,
+       8,
+       {0.141120f, 0.295520f, 0.029996f, 0.003000f, -0.989992f, 0.955336f, 0.999550f, 0.999996f}},
+      {SinusoidalLayout::kTensor2Tensor,
+       8,
+       {0.141120f, 0.138798f, 0.006463f, 0.000300f, -0.989992f, 0.990321f, 0.999979f, 1.0f}},
+      {SinusoidalLayout::kTensor2Tensor, 7, {0.141120f, 0.029996f, 0.000300f, -0.989992f, 0.999550f, 1.0f, 0.0f}},
+      {SinusoidalLayout::kHalf, 7, {0.141120f, 0.214232f, 0.015538f, 0.001118f, -0.989992f, 0.976783f, 0.999879f}},
+  };
+  for (const Golden& golden : goldens) {
+    SCOPED_TRACE(absl::StrCat(SinusoidalLayoutName(golden.layout), ", D ", golden.dim));
+    ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(4, golden.dim, {.layout = golden.layout}));
+    EXPECT_THAT(RowOf(table, 3), Pointwise(FloatNear(1e-6f), golden.row));
+  }
+}
+
+TEST(SinusoidalTable, PaddingsRowOfTensor2TensorIsZero) {
+  const SinusoidalFormula formula = {.layout = SinusoidalLayout::kTensor2Tensor, .padding_row = 1};
+  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(3, 8, formula));
+
+  EXPECT_THAT(RowOf(table, 1), ::testing::Each(0.0f));
+  EXPECT_THAT(RowOf(table, 2), ::testing::Contains(::testing::Not(0.0f)));
+}
+
+TEST(SinusoidalTable, WidthsThatALayoutDoesNotHaveAreRefused) {
+  EXPECT_THAT(SinusoidalTable(3, 5),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       ::testing::HasSubstr("embedding_dim must be even for sinusoidal, got 5")));
+  for (const std::int64_t dim : {2, 3}) {
+    EXPECT_THAT(SinusoidalTable(3, dim, {.layout = SinusoidalLayout::kTensor2Tensor}),
+                StatusIs(absl::StatusCode::kInvalidArgument, ::testing::HasSubstr("must not be 2 or 3")));
+  }
+  EXPECT_THAT(SinusoidalTable(3, 1, {.layout = SinusoidalLayout::kTensor2Tensor}), ::embd::testing::IsOk());
+  EXPECT_THAT(SinusoidalTable(3, 1, {.layout = SinusoidalLayout::kHalf}), ::embd::testing::IsOk());
+}
+
 TEST(SinusoidalTable, OutputShape) {
-  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(64, 16, 10000));
+  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(64, 16));
 
   EXPECT_EQ(table.rows(), 64);
   EXPECT_EQ(table.dim(), 16);
@@ -46,7 +90,7 @@ TEST(SinusoidalTable, OutputShape) {
 }
 
 TEST(SinusoidalTable, SinCosFormula) {
-  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(16, 8, 10000));
+  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(16, 8));
 
   for (std::int64_t p = 0; p < 16; ++p) {
     const std::vector<float> row = RowOf(table, p);
@@ -59,8 +103,8 @@ TEST(SinusoidalTable, SinCosFormula) {
 }
 
 TEST(SinusoidalTable, DeterministicAcrossConstructions) {
-  ASSERT_OK_AND_ASSIGN(const Table first, SinusoidalTable(32, 16, 10000));
-  ASSERT_OK_AND_ASSIGN(const Table second, SinusoidalTable(32, 16, 10000));
+  ASSERT_OK_AND_ASSIGN(const Table first, SinusoidalTable(32, 16));
+  ASSERT_OK_AND_ASSIGN(const Table second, SinusoidalTable(32, 16));
 
   EXPECT_EQ(FloatsOf(first), FloatsOf(second));
 }
@@ -80,7 +124,7 @@ TEST(SinusoidalTable, EqualsTheGoldenRowsBitForBit) {
     for (double value = 0; fields >> value;) golden.push_back(static_cast<float>(value));
     SCOPED_TRACE(line.substr(0, 20));
 
-    ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(row + 1, dim, base));
+    ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(row + 1, dim, {.base = base}));
 
     EXPECT_EQ(RowOf(table, row), golden);
   }
@@ -89,7 +133,7 @@ TEST(SinusoidalTable, EqualsTheGoldenRowsBitForBit) {
 
 TEST(SinusoidalTable, RefusesInTheOrderOfTheArguments) {
   const auto refusal = [](std::int64_t rows, std::int64_t dim, double base) {
-    return std::string(SinusoidalTable(rows, dim, base).status().message());
+    return std::string(SinusoidalTable(rows, dim, {.base = base}).status().message());
   };
 
   EXPECT_EQ(refusal(0, 0, 0), "max_context_length must be >= 1, got 0");
@@ -104,14 +148,14 @@ TEST(SinusoidalTable, RefusesBasesThatGiveNoAngles) {
   const double infinity = std::numeric_limits<double>::infinity();
   for (const double base : {0.0, -1.0, infinity, -infinity, std::numeric_limits<double>::quiet_NaN(), 1e-320}) {
     SCOPED_TRACE(base);
-    EXPECT_THAT(SinusoidalTable(1000, 512, base), StatusIs(absl::StatusCode::kInvalidArgument, ::testing::_));
-    EXPECT_THAT(SinusoidalTable(1000, 512, base), ReasonIs("INVALID_TABLE"));
+    EXPECT_THAT(SinusoidalTable(1000, 512, {.base = base}), StatusIs(absl::StatusCode::kInvalidArgument, ::testing::_));
+    EXPECT_THAT(SinusoidalTable(1000, 512, {.base = base}), ReasonIs("INVALID_TABLE"));
   }
 }
 
 TEST(SinusoidalTable, RefusesWhatDoesNotFit) {
-  EXPECT_THAT(SinusoidalTable(1ll << 40, 1ll << 40, 10000), ReasonIs("INVALID_TABLE"));
-  EXPECT_THAT(SinusoidalTable(1ll << 40, 1ll << 18, 10000), ReasonIs("OUT_OF_MEMORY"));
+  EXPECT_THAT(SinusoidalTable(1ll << 40, 1ll << 40), ReasonIs("INVALID_TABLE"));
+  EXPECT_THAT(SinusoidalTable(1ll << 40, 1ll << 18), ReasonIs("OUT_OF_MEMORY"));
 }
 
 }  // namespace

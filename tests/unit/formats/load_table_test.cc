@@ -57,11 +57,11 @@ TEST_F(LoadTableTest, EndingDecidesInAnyCase) {
 }
 
 TEST_F(LoadTableTest, OtherEndingIsUnimplemented) {
-  const std::string path = folder_.Write("table.gguf", "GGUF");
+  const std::string path = folder_.Write("table.onnx", "ONNX");
 
   EXPECT_THAT(Load(path), AllOf(StatusIs(absl::StatusCode::kUnimplemented,
-                                         AllOf(StartsWith(path + ": the ending \".gguf\" is not served; "),
-                                               HasSubstr(".npy, .safetensors, .txt"))),
+                                         AllOf(StartsWith(path + ": the ending \".onnx\" is not served; "),
+                                               HasSubstr(".npy, .safetensors, .gguf, .bin, .txt"))),
                                 ReasonIs("UNSUPPORTED_FORMAT")));
 }
 

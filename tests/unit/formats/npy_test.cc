@@ -26,7 +26,9 @@ absl::StatusOr<core::Table> LoadBytes(const std::string& bytes) {
   const ScratchFolder folder;
   const auto file = FileReader::Open(folder.Write("table.npy", bytes));
   if (!file.ok()) return file.status();
-  return LoadNpy(*file);
+  auto loaded = LoadNpy(*file);
+  if (!loaded.ok()) return loaded.status();
+  return std::move(loaded->table);
 }
 
 const std::vector<float> kValues = {1, 2, 3, 4, 5, 6};

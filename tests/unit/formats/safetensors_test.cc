@@ -33,7 +33,9 @@ absl::StatusOr<core::Table> LoadBytes(const std::string& bytes, const std::strin
   const ScratchFolder folder;
   const auto file = FileReader::Open(folder.Write("x.safetensors", bytes));
   if (!file.ok()) return file.status();
-  return LoadSafetensors(*file, tensor);
+  auto loaded = LoadSafetensors(*file, tensor);
+  if (!loaded.ok()) return loaded.status();
+  return std::move(loaded->table);
 }
 
 std::string Zeros(std::size_t count) { return std::string(count, '\0'); }

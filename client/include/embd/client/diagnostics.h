@@ -21,7 +21,7 @@ struct ModelSummary {
   PositionEncoding position_encoding = PositionEncoding::kUnspecified;
   std::int64_t vocab_size = 0;
   std::int64_t embedding_dim = 0;
-  /// Rows of the position table; unset where there is none.
+  /// The positions that the position table has room for; unset where there is none.
   std::optional<std::int64_t> max_context_length = {};
   /// The stored type of the token table.
   DataType data_type = DataType::kUnspecified;
@@ -47,6 +47,16 @@ struct TableDescription {
   std::string source = {};
 };
 
+/// Where the value of a key of the model's configuration comes from.
+struct InferredValue {
+  /// The key, as the configuration spells it, e.g. "position.learned.tensor".
+  std::string key = {};
+  /// The value, e.g. "wpe.weight".
+  std::string value = {};
+  /// What says so, e.g. "model_type gpt2".
+  std::string source = {};
+};
+
 /// Asks about one model.
 struct DescribeModelRequest {
   std::string model = {};
@@ -64,9 +74,10 @@ struct ModelDescription {
   PositionEncoding position_encoding = PositionEncoding::kUnspecified;
   std::int64_t vocab_size = 0;
   std::int64_t embedding_dim = 0;
-  /// Rows of the position table; unset where there is none.
+  /// The positions that the position table has room for: its rows, less those that the numbering never uses; unset
+  /// where there is no table.
   std::optional<std::int64_t> max_context_length = {};
-  /// Token first, then position.
+  /// Token first, then position, then token type.
   std::vector<TableDescription> tables = {};
   /// Trainable parameters of all tables.
   std::int64_t parameter_count = 0;
@@ -78,6 +89,40 @@ struct ModelDescription {
   std::optional<RotaryParameters> rotary = {};
   /// Layers that have rotary parameters of their own.
   std::vector<RotaryLayerType> rotary_layer_types = {};
+  /// What was not spelled out but found in the model's folder or file: one entry a key.
+  std::vector<InferredValue> inferred_from = {};
+  /// The model_type or architecture that the model's folder or file names; empty where there is none.
+  std::string architecture = {};
+  /// How positions are numbered; unset where there is no position table.
+  PositionNumbering numbering = PositionNumbering::kUnspecified;
+  /// Added to every position to get the table's row.
+  std::int64_t row_offset = 0;
+  /// The id of padding; unset: none.
+  std::optional<std::int64_t> padding_idx = {};
+  /// The factor of token rows, a float; 1: none.
+  double token_scale = 1;
+  /// Layout of a sinusoidal table; unset for other encodings.
+  SinusoidalLayout sinusoidal_layout = SinusoidalLayout::kUnspecified;
+  /// The context length that the model was trained with; unset: not known.
+  std::optional<std::int64_t> trained_context_length = {};
+  /// Whether a token type's row is added, whether type ids name rows of the token table, and whether nothing is added
+  /// where a request gives no types.
+  bool has_token_types = false;
+  bool token_types_share_token_table = false;
+  bool token_types_only_when_sent = false;
+  /// Whether the position's row is added before the token type's.
+  bool position_before_type = false;
+  /// Epsilon of the LayerNorm after the sum; unset: there is none.
+  std::optional<double> layer_norm_eps = {};
+  /// Whether cells that attention_mask masks become zero after everything.
+  bool zero_masked = false;
+  /// What an id outside [0, V) does, the row that stands in with kUnk, and how many such ids the model has been asked
+  /// for since it was loaded and has not refused.
+  OutOfRangePolicy out_of_range = OutOfRangePolicy::kUnspecified;
+  std::optional<std::int64_t> unk_id = {};
+  std::int64_t out_of_range_ids = 0;
+  /// What a user of the model should know.
+  std::vector<std::string> notes = {};
 };
 
 /// Asks for the ids of words.

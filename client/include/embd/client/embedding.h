@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,16 +12,21 @@
 
 #include "absl/status/statusor.h"
 #include "embd/client/enums.h"
+#include "embd/client/input_tensor.h"
 
 namespace embd::client {
 
 /// One (B, T) batch: B = batch_size, T = sequence_length. The server checks it; nothing is checked here.
+///
+/// A ragged batch has row_lengths; all that has a value a cell then holds the rows one after the other, without
+/// padding.
 struct EmbedRequest {
   /// Name of a served model. Required.
   std::string model = {};
-  /// The ids in row-major order: cell (b, t) is ids[b * T + t]. Empty for Part::kPosition.
+  /// The ids in row-major order: cell (b, t) is ids[b * T + t]. Empty with inputs_embeds; Part::kPosition needs none.
   std::vector<std::int64_t> ids = {};
-  /// B and T. Both are needed.
+  /// B and T. Both are needed, unless row_lengths or the shape of inputs_embeds says them. With row_lengths T may be
+  /// more than the longest row, for a padded reply that long.
   std::int64_t batch_size = 0;
   std::int64_t sequence_length = 0;
   /// What is returned.
@@ -29,10 +35,23 @@ struct EmbedRequest {
   DataType output_type = DataType::kFloat32;
   /// First position of the rows: none (all 0), one for all rows, or B. Excludes position_ids.
   std::vector<std::int64_t> position_offsets = {};
-  /// Explicit positions: T (the same for every row) or B * T. Excludes position_offsets.
+  /// Explicit positions: T (the same for every row), or one a cell. Excludes position_offsets; goes before
+  /// attention_mask.
   std::vector<std::int64_t> position_ids = {};
   /// The version that must answer; empty: the one that is served.
   std::string model_version = {};
+  /// One token type a cell, or none: then type 0 is added where the model has types, unless it adds them only when
+  /// sent.
+  std::vector<std::int64_t> token_type_ids = {};
+  /// Lengths of ragged rows, each at least 0.
+  std::vector<std::int64_t> row_lengths = {};
+  /// 0 or 1 a cell, or none. Sets positions as the model's PositionNumbering says.
+  std::vector<std::int64_t> attention_mask = {};
+  /// Layout and padding side of a ragged reply; unset unless there are row_lengths.
+  RaggedLayout ragged_layout = RaggedLayout::kUnspecified;
+  PaddingSide padding_side = PaddingSide::kUnspecified;
+  /// Vectors in place of scaled token rows, in a float type: (B, T, D), or (sum of row_lengths, D).
+  std::optional<InputTensor> inputs_embeds = {};
 };
 
 /// What a reply says besides the elements.
@@ -45,12 +64,15 @@ struct EmbedInfo {
   std::string checksum = {};
   /// What the caller should know although the call succeeded.
   std::vector<std::string> warnings = {};
-  /// The type of the elements, and the extents: (B, T, D).
+  /// The type of the elements, and the extents: (B, T, D), or (sum of row_lengths, D) for RaggedLayout::kPacked.
   DataType data_type = DataType::kUnspecified;
   std::vector<std::int64_t> shape = {};
+  /// Lengths of ragged rows, as in the request; empty otherwise.
+  std::vector<std::int64_t> row_lengths = {};
 };
 
-/// A (B, T, D) tensor in memory of its own: row-major, little-endian, without padding.
+/// A (B, T, D) tensor, or a packed ragged (N, D) one, in memory of its own: row-major, little-endian, without padding
+/// between elements.
 ///
 /// Ownership: owns its elements; movable, not copyable (tensors can be large). A moved-from one may only be assigned to
 /// or destroyed. Thread safety: thread-compatible.

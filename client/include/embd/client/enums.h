@@ -26,8 +26,8 @@ enum class DataType : int {
 /// What of the composition is asked for.
 enum class Part : int {
   kUnspecified = 0,  ///< kComposed
-  kComposed = 1,     ///< token row + position row
-  kToken = 2,        ///< the token row alone
+  kComposed = 1,     ///< all of it: scaled token row, token type's row, position row, LayerNorm
+  kToken = 2,        ///< the scaled token row alone
   kPosition = 3,     ///< the position row alone; needs no ids
 };
 
@@ -36,6 +36,40 @@ enum class TableKind : int { kUnspecified = 0, kToken = 1, kPosition = 2, kToken
 
 /// How a model marks order.
 enum class PositionEncoding : int { kUnspecified = 0, kNone = 1, kLearned = 2, kSinusoidal = 3, kRotary = 4 };
+
+/// How the rows of a ragged batch are laid out in the reply.
+enum class RaggedLayout : int {
+  kUnspecified = 0,  ///< kPadded
+  kPadded = 1,       ///< (B, T, D), T the longest row or more; the rest is zero
+  kPacked = 2,       ///< (sum of row lengths, D), rows one after the other
+};
+
+/// Where a padded ragged batch has its padding.
+enum class PaddingSide : int {
+  kUnspecified = 0,  ///< kRight
+  kRight = 1,        ///< after the row
+  kLeft = 2,         ///< before the row
+};
+
+/// How cells are numbered; the table's row is the position plus the model's row_offset.
+enum class PositionNumbering : int {
+  kUnspecified = 0,
+  kSequential = 1,  ///< from the offset on; a mask's cells by the unmasked ones before them, masked cells get 1
+  kFixed = 2,       ///< from the offset on, whatever the mask
+  kPadding = 3,     ///< from padding_idx + 1 on, by the cells that are no padding; padding gets padding_idx
+  kMask = 4,        ///< by the unmasked cells before them; masked cells get -1
+};
+
+/// Where a computed row has its sines and cosines.
+enum class SinusoidalLayout : int { kUnspecified = 0, kInterleaved = 1, kHalf = 2, kTensor2Tensor = 3 };
+
+/// What an id outside [0, V) does.
+enum class OutOfRangePolicy : int {
+  kUnspecified = 0,
+  kError = 1,  ///< refuses the request
+  kZero = 2,   ///< has a token row of zeros
+  kUnk = 3,    ///< has the row of unk_id
+};
 
 /// Which two components of a vector a rotary encoding turns together.
 enum class RotaryPairing : int { kUnspecified = 0, kHalf = 1, kInterleaved = 2 };
@@ -53,12 +87,19 @@ enum class HealthStatus : int { kUnknown = 0, kServing = 1, kNotServing = 2, kSe
 [[nodiscard]] absl::string_view TableKindName(TableKind kind);
 [[nodiscard]] absl::string_view PositionEncodingName(PositionEncoding encoding);
 [[nodiscard]] absl::string_view RotaryPairingName(RotaryPairing pairing);
+[[nodiscard]] absl::string_view RaggedLayoutName(RaggedLayout layout);
+[[nodiscard]] absl::string_view PaddingSideName(PaddingSide side);
+[[nodiscard]] absl::string_view PositionNumberingName(PositionNumbering numbering);
+[[nodiscard]] absl::string_view SinusoidalLayoutName(SinusoidalLayout layout);
+[[nodiscard]] absl::string_view OutOfRangePolicyName(OutOfRangePolicy policy);
 [[nodiscard]] absl::string_view HealthStatusName(HealthStatus status);
 
 /// The value of that name, or nothing; "unspecified" and "unknown" name no value.
 [[nodiscard]] std::optional<DataType> DataTypeFromName(absl::string_view name);
 [[nodiscard]] std::optional<Part> PartFromName(absl::string_view name);
 [[nodiscard]] std::optional<TableKind> TableKindFromName(absl::string_view name);
+[[nodiscard]] std::optional<RaggedLayout> RaggedLayoutFromName(absl::string_view name);
+[[nodiscard]] std::optional<PaddingSide> PaddingSideFromName(absl::string_view name);
 [[nodiscard]] std::optional<RotaryPairing> RotaryPairingFromName(absl::string_view name);
 
 /// Bytes of one element; 0 for kUnspecified and unknown numbers.

@@ -20,13 +20,25 @@ struct FakeModel {
   std::int64_t embedding_dim = 0;
   /// (V, D), row-major.
   std::vector<float> token = {};
-  /// (L, D), row-major; empty: none.
+  /// Rows of D, row-major; empty: none.
   std::vector<float> position = {};
   /// V words, or none.
   std::vector<std::string> vocabulary = {};
   std::string version = "1";
   /// What ListModels and DescribeModel say. kUnspecified: kLearned with a position table, else kNone.
   PositionEncoding position_encoding = PositionEncoding::kUnspecified;
+  /// (S, D), row-major; empty: no token types. Added before the position.
+  std::vector<float> token_type = {};
+  /// The factor of token rows.
+  float token_scale = 1;
+  /// D each; empty: no LayerNorm.
+  std::vector<float> layer_norm_weight = {};
+  std::vector<float> layer_norm_bias = {};
+  double layer_norm_eps = 1e-5;
+  /// How positions are numbered; kUnspecified: kSequential. kPadding needs padding_idx.
+  PositionNumbering numbering = PositionNumbering::kUnspecified;
+  std::int64_t row_offset = 0;
+  std::optional<std::int64_t> padding_idx = {};
   /// Its rotary encoding; unset: none. With one, position_encoding kUnspecified means kRotary.
   std::optional<RotaryParameters> rotary = {};
   std::map<std::string, RotaryParameters> rotary_layer_types = {};
@@ -38,9 +50,10 @@ struct FakeModel {
 ///     fake->AddModel({.name = "tiny", .embedding_dim = 2, .token = {0, 1, 2, 3}});
 ///     CodeUnderTest(embd::client::Client(fake));
 ///
-/// It looks rows up, adds positions, turns vectors and narrows to 16 bits as a server does, and refuses what a server
-/// refuses with the same code and reason; its messages are shorter. Of the limits it keeps those of batch, sequence and
-/// response. Timeouts mean nothing to it, but a requested stop cancels.
+/// It composes rows, ragged ones too, turns vectors and narrows to 16 bits as a server does, and refuses what a server
+/// refuses with the same code and reason; its messages are shorter. LayerNorm is computed in double and may differ from
+/// a server's in the last bits. Of the limits it keeps those of batch, sequence and response. Timeouts mean nothing to
+/// it, but a requested stop cancels.
 ///
 /// Thread safety: thread-safe.
 class FakeTransport : public Transport {

@@ -1,0 +1,16 @@
+#ifndef EMBD_CLIENT_FAKE_COMPOSE_H_
+#define EMBD_CLIENT_FAKE_COMPOSE_H_
+
+#include <vector>
+
+#include "client/fake/embed_checks.h"
+
+namespace embd::client::fake {
+
+/// The elements of the reply to a request that has been checked: token, then type, then position, then LayerNorm.
+[[nodiscard]] std::vector<float> Compose(const FakeModel& model, const EmbedRequest& request,
+                                         const CheckedRequest& checked);
+
+}  // namespace embd::client::fake
+
+#endif  // EMBD_CLIENT_FAKE_COMPOSE_H_

@@ -1,0 +1,19 @@
+#ifndef EMBD_SERVER_CONFIG_READ_TOKEN_H_
+#define EMBD_SERVER_CONFIG_READ_TOKEN_H_
+
+#include <string>
+
+#include "server/config/map_reader.h"
+#include "server/config/server_config.h"
+
+namespace embd::config {
+
+/// Reads the key `token` of a model into token, token_scale and out_of_range of `out`, whose path has been read.
+///
+/// Without a path the map must be there and name its rows; with one it may not, and holds only what is said otherwise
+/// than the path would have it. What is wrong is reported to the reader's errors.
+void ReadToken(MapReader& model, const std::string& folder, ModelConfig& out);
+
+}  // namespace embd::config
+
+#endif  // EMBD_SERVER_CONFIG_READ_TOKEN_H_

@@ -1,0 +1,89 @@
+#include "server/core/table/mapping_guard.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "server/core/table/mapped_region.h"
+
+namespace embd::core {
+namespace {
+
+static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,
+              "a signal handler must not wait");
+
+// Static, because a signal handler has nothing else to reach it by; constant-initialised, so there before any code
+// runs.
+constinit std::array<MappingSlot, MappedRegion::kMaxRegions> slots;
+constinit struct sigaction previous_action = {};
+constinit std::uintptr_t page_bytes = 0;
+
+// Puts zero pages from the faulting page to the mapping's end: a file that became shorter has lost all of them, and one
+// block takes one entry in the kernel's list, which is bounded. Only system calls and lock-free atomics.
+bool ReplaceLostPages(std::uintptr_t address) {
+  for (MappingSlot& slot : slots) {
+    const std::uintptr_t begin = slot.begin.load(std::memory_order_acquire);
+    const std::uintptr_t end = slot.end.load(std::memory_order_relaxed);
+    if (begin == 0 || address < begin || address >= end) continue;
+    const std::uintptr_t page = address / page_bytes * page_bytes;
+    slot.damaged.store(true, std::memory_order_release);
+    return mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
+  }
+  return false;
+}
+
+void PassOn(int signal, siginfo_t* info, void* context) {
+  if ((previous_action.sa_flags & SA_SIGINFO) != 0) return previous_action.sa_sigaction(signal, info, context);
+  const bool sent = info->si_code <= 0;  // by a process, not by a fault: returning does not meet it again
+  if (previous_action.sa_handler == SIG_IGN && sent) return;
+  if (previous_action.sa_handler != SIG_DFL && previous_action.sa_handler != SIG_IGN) {
+    return previous_action.sa_handler(signal);
+  }
+  struct sigaction standard = {};
+  standard.sa_handler = SIG_DFL;
+  sigaction(signal, &standard, nullptr);
+  raise(signal);  // delivered when this handler returns
+}
+
+void HandleBusError(int signal, siginfo_t* info, void* context) {
+  const int saved_errno = errno;
+  const bool fault = info->si_code > 0;
+  if (!fault || !ReplaceLostPages(reinterpret_cast<std::uintptr_t>(info->si_addr))) PassOn(signal, info, context);
+  errno = saved_errno;
+}
+
+bool InstallHandler() {
+  page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  struct sigaction action = {};
+  action.sa_sigaction = HandleBusError;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  return sigaction(SIGBUS, nullptr, &previous_action) == 0 && sigaction(SIGBUS, &action, nullptr) == 0;
+}
+
+}  // namespace
+
+MappingSlot* GuardMapping(void* begin, std::size_t size) {
+  static const bool installed = InstallHandler();
+  if (!installed) return nullptr;
+  for (MappingSlot& slot : slots) {
+    bool taken = false;
+    if (!slot.taken.compare_exchange_strong(taken, true)) continue;
+    slot.damaged.store(false, std::memory_order_relaxed);
+    slot.end.store(reinterpret_cast<std::uintptr_t>(begin) + size, std::memory_order_relaxed);
+    slot.begin.store(reinterpret_cast<std::uintptr_t>(begin), std::memory_order_release);
+    return &slot;
+  }
+  return nullptr;
+}
+
+void ReleaseMapping(MappingSlot& slot) {
+  slot.begin.store(0, std::memory_order_release);
+  slot.taken.store(false, std::memory_order_release);
+}
+
+}  // namespace embd::core

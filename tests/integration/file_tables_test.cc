@@ -1,0 +1,118 @@
+// Servers whose tables come from files.
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "tests/support/served_models.h"
+#include "tests/support/status_matchers.h"
+#include "tests/unit/formats/file_bytes.h"
+#include "tests/unit/formats/scratch_folder.h"
+
+namespace embd {
+namespace {
+
+using ::embd::testing::IsOk;
+using ::embd::testing::ReasonIs;
+using ::embd::testing::StatusIs;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::int64_t kDim = 1024;
+
+class FileTables : public ::testing::Test {
+ protected:
+  config::ServerConfig Serving(const std::vector<float>& values, bool mmap, config::NanPolicy nan) const {
+    const config::RawLayout layout = {.dtype = config::StoredType::kFloat32,
+                                      .rows = static_cast<std::int64_t>(values.size()) / kDim,
+                                      .columns = kDim};
+    config::ServerConfig config;
+    config.models = {
+        {.name = "m",
+         .token = config::TableFile{
+             .path = folder_.Write("t.bin", formats::Raw(values)), .raw = layout, .mmap = mmap, .nan = nan}}};
+    return config;
+  }
+
+  static client::EmbedRequest Row(std::int64_t id) {
+    return {.model = "m", .ids = {id}, .batch_size = 1, .sequence_length = 1};
+  }
+
+  formats::ScratchFolder folder_;
+};
+
+TEST_F(FileTables, RowsOfAMappedFileAreServedByEveryRoute) {
+  const config::ServerConfig config = Serving(std::vector<float>(4 * kDim, 1.5f), true, config::NanPolicy::kWarn);
+  const testing::ServedModels served(config);
+
+  for (const testing::Route& route : testing::AllRoutes(config, served)) {
+    SCOPED_TRACE(route.name);
+    ASSERT_OK_AND_ASSIGN(const client::Embedding embedding, route.embed(Row(3)));
+    EXPECT_EQ(embedding.bytes().size(), kDim * sizeof(float));
+  }
+}
+
+TEST_F(FileTables, MappedFileThatIsCutShortIsRefusedAndTheServerLives) {
+  config::ServerConfig config = Serving(std::vector<float>(64 * kDim, 1.5f), true, config::NanPolicy::kWarn);
+  config.models.push_back(testing::SmallModel("other", 3, 4, 0));
+  const testing::ServedModels served(config);
+  ASSERT_THAT(served.InProcessClient().Embed(Row(63)), IsOk());
+
+  std::filesystem::resize_file(folder_.Path("t.bin"), 2 * kDim * sizeof(float));
+
+  for (const testing::Route& route : testing::AllRoutes({}, served)) {
+    if (route.name == "core") continue;
+    SCOPED_TRACE(route.name);
+    EXPECT_THAT(route.embed(Row(63)), AllOf(StatusIs(absl::StatusCode::kFailedPrecondition,
+                                                     AllOf(HasSubstr("model \"m\": its table is mapped from "),
+                                                           HasSubstr("t.bin"), HasSubstr("has become shorter"))),
+                                            ReasonIs("TABLE_DAMAGED")));
+  }
+  EXPECT_THAT(served.InProcessClient().Embed(Row(0)), ReasonIs("TABLE_DAMAGED"));
+  client::EmbedRequest other = Row(0);
+  other.model = "other";
+  EXPECT_THAT(served.InProcessClient().Embed(other), IsOk());
+}
+
+TEST_F(FileTables, ReadFileCanBeCutShort) {
+  const testing::ServedModels served(Serving(std::vector<float>(64 * kDim, 1.5f), false, config::NanPolicy::kWarn));
+
+  std::filesystem::resize_file(folder_.Path("t.bin"), 0);
+
+  EXPECT_THAT(served.InProcessClient().Embed(Row(63)), IsOk());
+}
+
+TEST_F(FileTables, NansAndInfinitiesPassUnchanged) {
+  const std::vector<std::uint32_t> specials = {0x7FC00000, 0xFFC00000, 0x7FC12345, 0x7F800000, 0xFF800000, 0x80000000};
+  std::vector<float> values(2 * kDim, 0.0f);
+  std::memcpy(values.data() + kDim, specials.data(), specials.size() * sizeof(float));
+  const config::ServerConfig config = Serving(values, false, config::NanPolicy::kAllow);
+  const testing::ServedModels served(config);
+
+  for (const testing::Route& route : testing::AllRoutes(config, served)) {
+    SCOPED_TRACE(route.name);
+    ASSERT_OK_AND_ASSIGN(const client::Embedding embedding, route.embed(Row(1)));
+    std::vector<std::uint32_t> bits(specials.size());
+    std::memcpy(bits.data(), embedding.bytes().data(), bits.size() * sizeof(std::uint32_t));
+    EXPECT_EQ(bits, specials);
+  }
+}
+
+TEST_F(FileTables, NansStopTheStartWhereTheyAreRejected) {
+  std::vector<float> values(4 * kDim, 0.0f);
+  const std::uint32_t nan = 0x7FC00000;
+  std::memcpy(values.data() + 3 * kDim + 7, &nan, sizeof nan);
+  config::ServerConfig config = Serving(values, false, config::NanPolicy::kReject);
+  config.listen = {"127.0.0.1:0"};
+
+  EXPECT_THAT(app::EmbeddingServer::Start(config),
+              AllOf(StatusIs(absl::StatusCode::kInvalidArgument,
+                             AllOf(HasSubstr("model \"m\": "), HasSubstr("1 NaN, the first one in row 3, column 7"))),
+                    ReasonIs("NAN_IN_TABLE")));
+}
+
+}  // namespace
+}  // namespace embd
