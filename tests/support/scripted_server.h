@@ -22,6 +22,8 @@ struct Script {
   std::function<grpc::Status(grpc::ServerContext*,
                              grpc::ServerReaderWriter<v1::EmbedStreamResponse, v1::EmbedStreamRequest>*)>
       embed_stream = {};
+  Unary<v1::RotateRequest, v1::RotateResponse> rotate = {};
+  Unary<v1::RotaryTableRequest, v1::RotaryTableResponse> rotary_table = {};
   Unary<v1::ListModelsRequest, v1::ListModelsResponse> list_models = {};
   Unary<v1::DescribeModelRequest, v1::DescribeModelResponse> describe_model = {};
   Unary<v1::LookUpTokensRequest, v1::LookUpTokensResponse> look_up_tokens = {};
@@ -63,6 +65,14 @@ class ScriptedServer {
         grpc::ServerContext* context,
         grpc::ServerReaderWriter<v1::EmbedStreamResponse, v1::EmbedStreamRequest>* stream) override {
       return script_.embed_stream ? script_.embed_stream(context, stream) : Unset();
+    }
+    grpc::Status Rotate(grpc::ServerContext* context, const v1::RotateRequest* request,
+                        v1::RotateResponse* response) override {
+      return script_.rotate ? script_.rotate(context, *request, response) : Unset();
+    }
+    grpc::Status RotaryTable(grpc::ServerContext* context, const v1::RotaryTableRequest* request,
+                             v1::RotaryTableResponse* response) override {
+      return script_.rotary_table ? script_.rotary_table(context, *request, response) : Unset();
     }
 
    private:

@@ -89,8 +89,8 @@ TEST_F(CommandLine, EndsWrongUsageWith2AndPrintsNoResult) {
 
 TEST_F(CommandLine, NamesAnUnknownCommandAndListsThoseThereAre) {
   const std::string expected =
-      "unknown command \"modles\"; there are health, info, models, describe, embed, verify, similarity, compare, "
-      "completion, help";
+      "unknown command \"modles\"; there are health, info, models, describe, embed, verify, rotate, rotary-table, "
+      "similarity, compare, completion, help";
 
   EXPECT_THAT(runner_.Run({"modles"}).err, HasSubstr(expected));
   EXPECT_THAT(runner_.Run({"--server", "a:1", "modles", "--ids", "1"}).err, HasSubstr(expected));
@@ -117,8 +117,8 @@ TEST_F(CommandLine, BlamesAVariableForItsOwnValue) {
 }
 
 TEST_F(CommandLine, HelpsWithAnExampleForEveryCommand) {
-  for (const char* command :
-       {"health", "info", "models", "describe", "embed", "verify", "similarity", "compare", "completion"}) {
+  for (const char* command : {"health", "info", "models", "describe", "embed", "verify", "rotate", "rotary-table",
+                              "similarity", "compare", "completion"}) {
     SCOPED_TRACE(command);
     const Result result = runner_.Run({command, "--help"});
     EXPECT_EQ(result.code, 0);
