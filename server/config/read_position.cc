@@ -24,11 +24,6 @@ struct TokenFacts {
 
 constexpr std::array<absl::string_view, 4> kKinds = {"none", "learned", "sinusoidal", "rotary"};
 
-void CheckEvenWidth(MapReader& position, const TokenFacts& token, absl::string_view encoding) {
-  if (token.width % 2 == 0) return;
-  position.Report(absl::StrCat("embedding_dim must be even for ", encoding, ", got ", token.width));
-}
-
 void ReadContextLength(MapReader& table, const TokenFacts& token, std::int64_t& out) {
   table.Require("max_context_length");
   table.ReadInteger("max_context_length", {}, out);
