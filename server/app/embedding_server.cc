@@ -57,6 +57,15 @@ std::unique_ptr<service::Backend> MakeBackend(const config::Limits& limits) {
       .diagnostics = service::WorkerPool(1)});
 }
 
+// What the model's folder told, one line a key, so that a wrong value is seen before it is served.
+void LogInferred(const core::Model& model) {
+  const std::string prefix = absl::StrCat("model ", core::Quote(model.name()), ": ");
+  for (const core::InferredValue& each : model.inferred_from()) {
+    observability::LogInfo(absl::StrCat(prefix, each.key, " = ", each.value, " (", each.source, ")"));
+  }
+  for (const std::string& note : model.notes()) observability::LogInfo(absl::StrCat(prefix, note));
+}
+
 absl::Status LoadModels(const config::ServerConfig& config, core::ModelRegistry* models) {
   TableBudget budget(MemoryLimit());
   for (const config::ModelConfig& model_config : config.models) {
@@ -73,6 +82,7 @@ absl::Status LoadModels(const config::ServerConfig& config, core::ModelRegistry*
         core::ElementTypeName(model.token().table.element_type()), ", position ",
         core::PositionEncodingName(model.position_encoding()), ", checksum ", model.checksum().substr(0, 12), ", ",
         std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count(), " ms"));
+    LogInferred(model);
     models->Put(std::move(built->model));
   }
   return absl::OkStatus();

@@ -11,6 +11,7 @@
 #include "server/app/file_table.h"
 #include "server/app/rotary_settings.h"
 #include "server/app/spell_out.h"
+#include "server/architectures/infer_model.h"
 #include "server/core/error.h"
 #include "server/core/position/sinusoidal.h"
 #include "server/core/table/seeded_table.h"
@@ -90,7 +91,8 @@ core::SinusoidalLayout ToLayout(config::SinusoidalLayout layout) {
 // Collects the parts of one model.
 class Builder {
  public:
-  Builder(const config::ModelConfig& config, TableBudget* budget) : config_(config), budget_(budget) {}
+  Builder(architectures::InferredModel spelled_out, TableBudget* budget)
+      : inferred_(std::move(spelled_out)), config_(inferred_.model), budget_(budget) {}
 
   absl::StatusOr<BuiltModel> Build() {
     auto token = Token();
@@ -105,6 +107,10 @@ class Builder {
     parts.position_before_type = config_.sum_order == config::SumOrder::kPositionFirst;
     parts.zero_masked = config_.zero_masked.value_or(false);
     parts.trained_context_length = config_.trained_context_length;
+    parts.architecture = inferred_.architecture;
+    for (const auto& [key, value, source] : inferred_.inferred_from)
+      parts.inferred_from.push_back({key, value, source});
+    parts.notes = inferred_.notes;
     auto model = core::Model::Create(std::move(parts));
     if (!model.ok()) return model.status();
     return BuiltModel{*std::move(model), std::move(warnings_)};
@@ -228,21 +234,17 @@ class Builder {
     return absl::OkStatus();
   }
 
-  const config::ModelConfig& config_;
+  const architectures::InferredModel inferred_;
+  const config::ModelConfig& config_;  // of inferred_
   TableBudget* const budget_;
   std::optional<core::Vocabulary> vocabulary_;
   std::vector<std::string> warnings_;
 };
 
-// What is built: the configuration itself where it has no path.
-absl::StatusOr<config::ModelConfig> SpellOut(const config::ModelConfig& config) {
-  return config.path.empty() ? config : SpellOutFile(config);
-}
-
 absl::StatusOr<BuiltModel> Build(const config::ModelConfig& config, TableBudget* budget) {
-  const auto spelled_out = SpellOut(config);
+  auto spelled_out = SpellOut(config);
   if (!spelled_out.ok()) return spelled_out.status();
-  return Builder(*spelled_out, budget).Build();
+  return Builder(*std::move(spelled_out), budget).Build();
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ struct BuiltModel {
 
 /// Loads or computes the tables that the configuration describes.
 ///
-/// Errors: those of formats::LoadTable, core::SeededTable, core::SinusoidalTable, core::Model::Create and
+/// Errors: those of SpellOut, formats::LoadTable, core::SeededTable, core::SinusoidalTable, core::Model::Create and
 /// TableBudget::Add, which is asked before a table is computed and after one is loaded; each message begins with the
 /// model's name.
 [[nodiscard]] absl::StatusOr<BuiltModel> BuildModel(const config::ModelConfig& config, TableBudget* budget);

@@ -1,6 +1,8 @@
 #include "server/app/spell_out.h"
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -59,6 +61,17 @@ absl::StatusOr<config::ModelConfig> SpellOutFile(config::ModelConfig given) {
     }
   }
   return given;
+}
+
+absl::StatusOr<architectures::InferredModel> SpellOut(const config::ModelConfig& given) {
+  architectures::InferredModel spelled_out{.model = given};
+  if (given.path.empty()) return spelled_out;
+  std::error_code error;
+  if (std::filesystem::is_directory(given.path, error)) return architectures::InferModel(given);
+  auto model = SpellOutFile(given);
+  if (!model.ok()) return model.status();
+  spelled_out.model = *std::move(model);
+  return spelled_out;
 }
 
 }  // namespace embd::app

@@ -263,10 +263,9 @@ TEST_P(BatchForms, RowsWithoutCellsAreAnEmptyResult) {
 TEST_P(BatchForms, LengthsThatDoNotFitTheIdsAreRefusedWithBothNumbers) {
   EmbedRequest request = {.model = "gpt2", .ids = {1, 2, 3}};
   request.row_lengths = {1, 3};
-  EXPECT_THAT(Embed(request),
-              AllOf(StatusIs(absl::StatusCode::kInvalidArgument,
-                             HasSubstr("ids has 3 values, but row_lengths with 2 values that sum up to 4")),
-                    ReasonIs("INVALID_SHAPE")));
+  EXPECT_THAT(Embed(request), AllOf(StatusIs(absl::StatusCode::kInvalidArgument,
+                                             HasSubstr("row_lengths has 2 values summing to 4, but ids has 3 values")),
+                                    ReasonIs("INVALID_SHAPE")));
   request.row_lengths = {4, -1};
   EXPECT_THAT(Embed(request),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("row_lengths[1] = -1 must be >= 0")));

@@ -52,6 +52,7 @@ LAYERS = {
     "server/core": "core",
     "server/formats": "formats",
     "server/config": "config",
+    "server/architectures": "architectures",
     "server/service": "service",
     "server/observability": "observability",
     "server/app": "app",
@@ -70,13 +71,16 @@ ALLOWED = {
     "core": {"absl", "hwy"},
     "formats": {"core", "absl", "nlohmann"},
     "config": {"absl", "yaml-cpp"},
+    "architectures": {"formats", "config", "core", "absl", "nlohmann"},
     "wire": {"protos", "protobuf", "grpc", "absl"},
     "client": {"wire", "protos", "protobuf", "grpc", "absl"},
     "client sources": {"client", "wire", "protos", "protobuf", "grpc", "absl"},
     "cli": {"client", "absl", "CLI11", "nlohmann"},
     "service": {"wire", "core", "observability", "protos", "protobuf", "grpc", "absl"},
     "observability": {"absl", "spdlog", "fmt", "prometheus"},
-    "app": {"core", "formats", "config", "service", "observability", "wire", "protos", "protobuf", "grpc", "absl"},
+    "app": {
+        "core", "formats", "config", "architectures", "service", "observability", "wire", "protos", "protobuf", "grpc", "absl"
+    },
     "main": {"app", "config", "CLI11", "absl"},
 }
 

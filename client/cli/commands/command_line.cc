@@ -119,6 +119,8 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddDescribeCommand(app, action);
   AddEmbedCommand(app, action);
   AddVerifyCommand(app, action);
+  AddRotateCommand(app, action);
+  AddRotaryTableCommand(app, action);
   AddSimilarityCommand(app, action);
   AddCompareCommand(app, action);
   AddCompletionCommand(app, action);

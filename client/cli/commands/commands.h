@@ -16,6 +16,8 @@ void AddModelsCommand(CLI::App& app, Action& action);
 void AddDescribeCommand(CLI::App& app, Action& action);
 void AddEmbedCommand(CLI::App& app, Action& action);
 void AddVerifyCommand(CLI::App& app, Action& action);
+void AddRotateCommand(CLI::App& app, Action& action);
+void AddRotaryTableCommand(CLI::App& app, Action& action);
 void AddSimilarityCommand(CLI::App& app, Action& action);
 void AddCompareCommand(CLI::App& app, Action& action);
 

@@ -33,7 +33,14 @@ Json ToJson(const client::RotaryParameters& rotary) {
   return {{"head_dim", rotary.head_dim},
           {"rotary_dim", OrNull(rotary.rotary_dim)},
           {"theta", OrNull(rotary.theta)},
-          {"pairing", std::string(RotaryPairingName(rotary.pairing))}};
+          {"pairing", std::string(RotaryPairingName(rotary.pairing))},
+          {"scaling", rotary.scaling ? ScalingJson(*rotary.scaling) : Json()}};
+}
+
+Json ToJson(const std::vector<client::RotaryLayerType>& layer_types) {
+  Json result = Json::object();
+  for (const client::RotaryLayerType& layer : layer_types) result[layer.layer_type] = ToJson(layer.parameters);
+  return result;
 }
 
 Json ToJson(const client::InferredValue& value) {
@@ -49,6 +56,27 @@ Json ListOf(const std::vector<T>& values) {
 
 }  // namespace
 
+nlohmann::ordered_json ScalingJson(const client::RotaryScaling& scaling) {
+  Json result = {{"type", scaling.type.empty() ? "default" : scaling.type}};
+  const auto add = [&result](const char* name, const auto& value) {
+    if (value) result[name] = *value;
+  };
+  add("factor", scaling.factor);
+  add("original_max_position_embeddings", scaling.original_max_position_embeddings);
+  add("max_position_embeddings", scaling.max_position_embeddings);
+  add("low_freq_factor", scaling.low_freq_factor);
+  add("high_freq_factor", scaling.high_freq_factor);
+  add("beta_fast", scaling.beta_fast);
+  add("beta_slow", scaling.beta_slow);
+  add("attention_factor", scaling.attention_factor);
+  add("mscale", scaling.mscale);
+  add("mscale_all_dim", scaling.mscale_all_dim);
+  add("truncate", scaling.truncate);
+  if (!scaling.short_factor.empty()) result["short_factor"] = scaling.short_factor;
+  if (!scaling.long_factor.empty()) result["long_factor"] = scaling.long_factor;
+  return result;
+}
+
 Json DescriptionJson(const client::ModelDescription& model) {
   return {{"name", model.name},
           {"version", model.version},
@@ -62,6 +90,7 @@ Json DescriptionJson(const client::ModelDescription& model) {
           {"vocabulary_words", model.vocabulary_words},
           {"sinusoidal_base", OrNull(model.sinusoidal_base)},
           {"rotary", model.rotary ? ToJson(*model.rotary) : Json()},
+          {"rotary_layer_types", ToJson(model.rotary_layer_types)},
           {"architecture", model.architecture},
           {"numbering", NameOrNull(model.numbering, client::PositionNumberingName)},
           {"row_offset", model.row_offset},

@@ -11,11 +11,12 @@ namespace {
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-void AppendRotary(const client::RotaryParameters& rotary, Fields& fields) {
-  fields.emplace_back("rotary head dim", absl::StrCat(rotary.head_dim));
-  fields.emplace_back("rotary dim", absl::StrCat(rotary.rotary_dim.value_or(rotary.head_dim)));
-  fields.emplace_back("rotary theta", absl::StrCat(rotary.theta.value_or(10000)));
-  fields.emplace_back("rotary pairing", std::string(RotaryPairingName(rotary.pairing)));
+void AppendRotary(const std::string& label, const client::RotaryParameters& rotary, Fields& fields) {
+  fields.emplace_back(absl::StrCat(label, " head dim"), absl::StrCat(rotary.head_dim));
+  fields.emplace_back(absl::StrCat(label, " dim"), absl::StrCat(rotary.rotary_dim.value_or(rotary.head_dim)));
+  fields.emplace_back(absl::StrCat(label, " theta"), absl::StrCat(rotary.theta.value_or(10000)));
+  fields.emplace_back(absl::StrCat(label, " pairing"), std::string(RotaryPairingName(rotary.pairing)));
+  if (rotary.scaling) fields.emplace_back(absl::StrCat(label, " scaling"), ScalingJson(*rotary.scaling).dump());
 }
 
 std::string TablesText(const std::vector<client::TableDescription>& tables) {
@@ -97,7 +98,10 @@ std::string DescriptionText(const client::ModelDescription& model) {
                    {"checksum", model.checksum}};
   AppendComputation(model, fields);
   if (model.sinusoidal_base) fields.emplace_back("sinusoidal base", absl::StrCat(*model.sinusoidal_base));
-  if (model.rotary) AppendRotary(*model.rotary, fields);
+  if (model.rotary) AppendRotary("rotary", *model.rotary, fields);
+  for (const client::RotaryLayerType& layer : model.rotary_layer_types) {
+    AppendRotary(layer.layer_type, layer.parameters, fields);
+  }
   for (const std::string& note : model.notes) fields.emplace_back("note", note);
   std::string text = absl::StrCat(FieldsText(fields), "\n", TablesText(model.tables));
   if (!model.inferred_from.empty()) absl::StrAppend(&text, "\n", InferredText(model.inferred_from));

@@ -35,8 +35,8 @@ absl::Status CheckAgrees(const EmbedInput& input, std::int64_t longest) {
     return Invalid(absl::StrCat("sequence_length must be >= 0 with row_lengths, got ", input.sequence_length));
   }
   if (input.sequence_length != 0 && input.sequence_length < longest) {
-    return Invalid(absl::StrCat("sequence_length ", input.sequence_length, " is less than the longest of row_lengths, ",
-                                longest));
+    return Invalid(
+        absl::StrCat("sequence_length ", input.sequence_length, " is less than the longest of row_lengths, ", longest));
   }
   return absl::OkStatus();
 }
@@ -49,8 +49,8 @@ absl::StatusOr<BatchShape> BatchShape::Create(const EmbedInput& input) {
 
 absl::StatusOr<BatchShape> BatchShape::Rectangular(const EmbedInput& input) {
   if (input.packed || input.pad_left) {
-    return InvalidArgument("INVALID_OPTION",
-                           absl::StrCat(input.packed ? "ragged_layout PACKED" : "padding_side LEFT", " needs row_lengths"));
+    return InvalidArgument("INVALID_OPTION", absl::StrCat(input.packed ? "ragged_layout PACKED" : "padding_side LEFT",
+                                                          " needs row_lengths"));
   }
   if (input.batch_size < 0) return Invalid(absl::StrCat("batch_size must be >= 0, got ", input.batch_size));
   if (input.sequence_length < 1) {
@@ -61,8 +61,8 @@ absl::StatusOr<BatchShape> BatchShape::Rectangular(const EmbedInput& input) {
   shape.sequence_length_ = input.sequence_length;
   const auto cells = CheckedProduct({shape.batch_size_, shape.sequence_length_});
   if (!cells.has_value()) {
-    return Invalid(absl::StrCat("ids has ", input.ids.size(), " values, but ", shape.Describe(),
-                                " asks for more than 2^63 - 1"));
+    return Invalid(
+        absl::StrCat("ids has ", input.ids.size(), " values, but ", shape.Describe(), " asks for more than 2^63 - 1"));
   }
   shape.cells_ = *cells;
   return shape;
@@ -104,7 +104,7 @@ std::string BatchShape::CellName(absl::string_view name, std::int64_t cell) cons
 }
 
 std::string BatchShape::Describe() const {
-  if (is_ragged()) return absl::StrCat("row_lengths with ", batch_size_, " values that sum up to ", cells_);
+  if (is_ragged()) return absl::StrCat("row_lengths has ", batch_size_, " values summing to ", cells_);
   return absl::StrCat("batch_size ", batch_size_, " x sequence_length ", sequence_length_);
 }
 

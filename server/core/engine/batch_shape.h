@@ -61,7 +61,7 @@ class BatchShape {
   }
   /// "name[b][t]", for messages.
   [[nodiscard]] std::string CellName(absl::string_view name, std::int64_t cell) const;
-  /// "batch_size 2 x sequence_length 3", or "row_lengths with 4 values that sum up to 9", for messages.
+  /// "batch_size 2 x sequence_length 3", or "row_lengths has 4 values summing to 9", for messages.
   [[nodiscard]] std::string Describe() const;
 
  private:

@@ -25,16 +25,19 @@ absl::Status CheckIdsCount(const EmbedInput& input, const BatchShape& shape) {
   const bool needs_ids = !input.inputs_embeds.has_value() && input.part != Part::kPosition;
   if (input.ids.empty() && !needs_ids) return absl::OkStatus();
   if (static_cast<std::int64_t>(input.ids.size()) == shape.cells()) return absl::OkStatus();
-  return InvalidShape(absl::StrCat("ids has ", input.ids.size(), " values, but ", shape.Describe(),
-                                   shape.is_ragged() ? "" : absl::StrCat(" asks for ", shape.cells())));
+  if (shape.is_ragged()) {
+    return InvalidShape(absl::StrCat(shape.Describe(), ", but ids has ", input.ids.size(), " values"));
+  }
+  return InvalidShape(
+      absl::StrCat("ids has ", input.ids.size(), " values, but ", shape.Describe(), " asks for ", shape.cells()));
 }
 
 // One value a cell, or none.
 absl::Status CheckCellCount(absl::string_view name, const Values& values, const BatchShape& shape) {
   if (values.empty() || static_cast<std::int64_t>(values.size()) == shape.cells()) return absl::OkStatus();
-  return InvalidShape(absl::StrCat(
-      name, " has ", values.size(), " values; allowed are none or ",
-      shape.is_ragged() ? "the sum of row_lengths = " : "batch_size x sequence_length = ", shape.cells()));
+  return InvalidShape(
+      absl::StrCat(name, " has ", values.size(), " values; allowed are none or ",
+                   shape.is_ragged() ? "the sum of row_lengths = " : "batch_size x sequence_length = ", shape.cells()));
 }
 
 absl::Status CheckPositionCounts(const EmbedInput& input, const BatchShape& shape) {
@@ -57,8 +60,9 @@ absl::Status CheckVectors(const Model& model, const GivenVectors& given, const B
   const Values one_by_one = {shape.cells(), dim};
   const Values& expected = shape.is_ragged() ? one_by_one : rectangular;
   if (given.shape != expected) {
-    return InvalidShape(absl::StrCat("inputs_embeds has shape ", describe(given.shape), ", but ", shape.Describe(),
-                                     " and embedding_dim ", dim, OfModel(model), " ask for ", describe(expected)));
+    return InvalidShape(absl::StrCat("inputs_embeds has shape ", describe(given.shape), ", expected ",
+                                     describe(expected), ": ", shape.Describe(), ", embedding_dim ", dim,
+                                     OfModel(model)));
   }
   const auto bytes = CheckedProduct({shape.cells(), dim, static_cast<std::int64_t>(ElementSize(given.type))});
   if (bytes == static_cast<std::int64_t>(given.data.size())) return absl::OkStatus();
@@ -103,9 +107,9 @@ absl::Status CheckLimits(const Model& model, const EmbedInput& input, const Batc
   }
   const Values extents = shape.OutputShape(model.embedding_dim());
   const auto element = static_cast<std::int64_t>(ElementSize(input.output_type));
-  const auto bytes = shape.is_packed()
-                         ? CheckedProduct({shape.cells(), model.embedding_dim(), element})
-                         : CheckedProduct({shape.batch_size(), shape.sequence_length(), model.embedding_dim(), element});
+  const auto bytes =
+      shape.is_packed() ? CheckedProduct({shape.cells(), model.embedding_dim(), element})
+                        : CheckedProduct({shape.batch_size(), shape.sequence_length(), model.embedding_dim(), element});
   if (!bytes.has_value() || *bytes > limits.max_response_bytes) {
     return TooLarge("RESPONSE_TOO_LARGE",
                     absl::StrCat("the (", absl::StrJoin(extents, ", "), ") ", ElementTypeName(input.output_type),

@@ -31,10 +31,7 @@ absl::StatusOr<EmbedPlan> EmbedPlan::Create(std::shared_ptr<const Model> model, 
 }
 
 EmbedPlan::EmbedPlan(std::shared_ptr<const Model> model, EmbedInput input, BatchShape shape, CellPositions positions)
-    : model_(std::move(model)),
-      input_(std::move(input)),
-      shape_(std::move(shape)),
-      positions_(std::move(positions)) {
+    : model_(std::move(model)), input_(std::move(input)), shape_(std::move(shape)), positions_(std::move(positions)) {
   if (positions_.used) model_->EnsurePositionRows(positions_.end_row);
   if (model_->out_of_range() != OutOfRangePolicy::kError) ReplaceIdsOutOfRange();
   Warn();
@@ -52,8 +49,8 @@ void EmbedPlan::ReplaceIdsOutOfRange() {
   if (count == 0) return;
   if (to_zero) zero_row_.resize(model_->token().table.row_bytes());
   first_out_of_range_ = model_->CountOutOfRangeIds(count) == 0;
-  warnings_.push_back(absl::StrCat(count, count == 1 ? " id was" : " ids were", " outside [0, ", vocab_size, "), read as ",
-                                   to_zero ? "a row of zeros" : absl::StrCat("id ", model_->unk_id())));
+  warnings_.push_back(absl::StrCat(count, count == 1 ? " id was" : " ids were", " outside [0, ", vocab_size,
+                                   "), read as ", to_zero ? "a row of zeros" : absl::StrCat("id ", model_->unk_id())));
 }
 
 void EmbedPlan::Warn() {

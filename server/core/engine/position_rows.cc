@@ -79,18 +79,20 @@ class Numberer {
     if (PositionOffset(input_, b) > 0) {
       return InvalidArgument(
           "POSITION_OUT_OF_RANGE",
-          absl::StrCat("position_offsets[", input_.position_offsets.size() == 1 ? 0 : b, "] = ", PositionOffset(input_, b), " with ",
+          absl::StrCat("position_offsets[", input_.position_offsets.size() == 1 ? 0 : b,
+                       "] = ", PositionOffset(input_, b), " with ",
                        counted == shape_.row_length(b) ? "sequence_length " : "counted positions ", counted, limit));
     }
     if (counted == shape_.row_length(b)) {
-      return InvalidArgument("SEQUENCE_TOO_LONG",
-                             absl::StrCat(shape_.is_ragged() ? absl::StrCat("row_lengths[", b, "] = ") : "sequence_length ",
-                                          counted, limit));
+      return InvalidArgument(
+          "SEQUENCE_TOO_LONG",
+          absl::StrCat(shape_.is_ragged() ? absl::StrCat("row_lengths[", b, "] = ") : "sequence_length ", counted,
+                       limit));
     }
     return InvalidArgument("SEQUENCE_TOO_LONG",
-                           absl::StrCat(counted, model_.numbering() == Numbering::kPadding
-                                                     ? " ids that are no padding in row "
-                                                     : " unmasked cells in row ",
+                           absl::StrCat(counted,
+                                        model_.numbering() == Numbering::kPadding ? " ids that are no padding in row "
+                                                                                  : " unmasked cells in row ",
                                         b, limit));
   }
 
@@ -99,10 +101,9 @@ class Numberer {
     if (!limit_.has_value()) return absl::OkStatus();
     const std::size_t i = FirstOutside(rows, static_cast<std::uint64_t>(model_.position_rows()));
     if (i == rows.size()) return absl::OkStatus();
-    return InvalidArgument(
-        "POSITION_OUT_OF_RANGE",
-        absl::StrCat(shape_.CellName("attention_mask", static_cast<std::int64_t>(i)),
-                     " = 0 has position 1, which is outside [0, ", *limit_, ")", OfModel(model_)));
+    return InvalidArgument("POSITION_OUT_OF_RANGE",
+                           absl::StrCat(shape_.CellName("attention_mask", static_cast<std::int64_t>(i)),
+                                        " = 0 has position 1, which is outside [0, ", *limit_, ")", OfModel(model_)));
   }
 
   absl::Status CheckOffsets() const {
@@ -113,8 +114,8 @@ class Numberer {
                                absl::StrCat("position_offsets[", b, "] = ", offsets[b], " must be >= 0"));
       }
       if (offsets[b] > kMaxOffset) {
-        return InvalidArgument("POSITION_OUT_OF_RANGE", absl::StrCat("position_offsets[", b, "] = ", offsets[b],
-                                                                     " must be at most 2^62"));
+        return InvalidArgument("POSITION_OUT_OF_RANGE",
+                               absl::StrCat("position_offsets[", b, "] = ", offsets[b], " must be at most 2^62"));
       }
     }
     return absl::OkStatus();

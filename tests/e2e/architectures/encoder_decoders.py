@@ -69,7 +69,7 @@ def _learned(
         norm=Norm(weight.values, bias.values, 1e-05) if norm else None,
     )
     return Checkpoint(
-        name, config["model_type"], config, tensors, stage, context=L, side=None if side == "encoder" else side, **more
+        name, config["model_type"], config, tensors, stage, context=L, side=side, **more
     )
 
 
@@ -134,13 +134,13 @@ def _marians():
     yield _sinusoidal("opus-mt-en-de", config(), marian_table(L, D))
     yield _sinusoidal("opus-mt-odd", config(d_model=25), marian_table(L, 25), dim=25)
     yield _sinusoidal("marian-unscaled", config(scale_embedding=False), marian_table(L, D), scaled=False)
-    for name, side in (("marian-two-tables", None), ("marian-two-tables-decoder", "decoder")):
+    for name, side in (("marian-two-tables", "encoder"), ("marian-two-tables-decoder", "decoder")):
         yield _sinusoidal(
             name,
             config(share_encoder_decoder_embeddings=False, decoder_vocab_size=V),
             marian_table(L, D),
             tensors={
-                "model.encoder.embed_tokens.weight": side is None,
+                "model.encoder.embed_tokens.weight": side == "encoder",
                 "model.decoder.embed_tokens.weight": side == "decoder",
             },
             side=side,

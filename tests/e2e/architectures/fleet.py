@@ -6,7 +6,7 @@ from support.server_process import ServerProcess
 
 
 def configuration(parent, checkpoints):
-    """A configuration that names folders and nothing else, but for the decoder where that is what is asked for."""
+    """A configuration that names folders and nothing else, but for the side where encoder and decoder differ."""
     lines = ["models:"]
     for checkpoint in checkpoints:
         side = f", side: {checkpoint.side}" if checkpoint.side else ""
@@ -17,8 +17,8 @@ def configuration(parent, checkpoints):
 class Fleet:
     """A server of all the folders in `parent` that it accepts, for the length of a `with` block.
 
-    `refused` has what the server said of the others: a folder that it names when it refuses to start is left out, so
-    that one run tells of all.
+    `refused` has what the server said of the others: a folder that it names last when it refuses to start is left
+    out, so that one run tells of all.
     """
 
     def __init__(self, parent, checkpoints):
@@ -34,10 +34,11 @@ class Fleet:
                 self.address = self._stack.enter_context(server).address
                 return self
             except RuntimeError as error:
-                culprit = self._named(served, str(error))
+                last = str(error).strip().rpartition("\n")[2]
+                culprit = self._named(served, last)
                 if culprit is None:
                     raise
-                self.refused[culprit.name] = str(error)
+                self.refused[culprit.name] = last
                 served.remove(culprit)
 
     def __exit__(self, *exception):

@@ -43,6 +43,7 @@ class _Good:
     def spoiled(self, name, base, *parts, without=(), tensors=None, side=None, **keys):
         """`base` with other config keys (None: left out), without some tensors, with others."""
         checkpoint = self._checkpoints[base]
+        side = side or checkpoint.side
         config = {**copy.deepcopy(checkpoint.config), **keys}
         config = {key: value for key, value in config.items() if value is not None}
         kept = {key: tensor for key, tensor in checkpoint.tensors.items() if key not in without}
@@ -144,7 +145,7 @@ def _unsupported(good):
     yield good.spoiled(
         "m2m100-two-columns",
         "m2m100-unscaled",
-        "d_model",
+        "embedding_dim",
         without=("model.decoder.embed_tokens.weight",),
         tensors={"model.encoder.embed_tokens.weight": Tables("narrow").normal(37, 2)},
         d_model=2,
