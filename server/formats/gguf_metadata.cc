@@ -137,6 +137,7 @@ class MetadataReader {
       return false;
     }
     if (count > kMaxArrayItems) return SkipItems(kind, count);
+    CountKept(start, count * sizeof(std::int64_t));
     switch (kind) {
       case kFloat32: return Items<double>(count, [this] { return static_cast<double>(cursor_.Read<float>()); });
       case kFloat64: return Items<double>(count, [this] { return cursor_.Read<double>(); });
@@ -189,12 +190,16 @@ class MetadataReader {
   }
 
   // Counts what stays in memory, so that a file of metadata alone cannot take all of it.
-  std::string Kept(std::uint64_t start, std::string text) {
-    constexpr std::uint64_t kOverhead = 128;  // of a map's node and a string's own fields
-    kept_bytes_ += text.size() + kOverhead;
+  void CountKept(std::uint64_t start, std::uint64_t bytes) {
+    kept_bytes_ += bytes;
     if (kept_bytes_ > kMaxKeptBytes) {
       cursor_.Fail(start, absl::StrCat("the metadata takes more than ", kMaxKeptBytes, " bytes"));
     }
+  }
+
+  std::string Kept(std::uint64_t start, std::string text) {
+    constexpr std::uint64_t kOverhead = 128;  // of a map's node and a string's own fields
+    CountKept(start, text.size() + kOverhead);
     return text;
   }
 

@@ -61,6 +61,7 @@ absl::StatusOr<v1::NeighbourSimilarityResponse> AnswerNeighbourSimilarity(
   if (!interruption.ok()) return interruption;
   if (absl::IsResourceExhausted(curve.status())) return Overloaded(curve.status().message());
   if (!curve.ok()) return curve.status();
+  if (absl::Status status = (*model)->CheckUndamaged(); !status.ok()) return status;
 
   v1::NeighbourSimilarityResponse response;
   response.set_model((*model)->name());

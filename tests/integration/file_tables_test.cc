@@ -77,6 +77,17 @@ TEST_F(FileTables, MappedFileThatIsCutShortIsRefusedAndTheServerLives) {
   EXPECT_THAT(served.InProcessClient().Embed(other), IsOk());
 }
 
+TEST_F(FileTables, DiagnosticsOfAMappedFileThatIsCutShortAreRefused) {
+  const testing::ServedModels served(Serving(std::vector<float>(64 * kDim, 1.5f), true, config::NanPolicy::kWarn));
+  const client::NeighbourSimilarityRequest request = {
+      .model = "m", .table = client::TableKind::kToken, .max_offset = 3};
+  ASSERT_THAT(served.InProcessClient().NeighbourSimilarity(request), IsOk());
+
+  std::filesystem::resize_file(folder_.Path("t.bin"), 0);
+
+  EXPECT_THAT(served.InProcessClient().NeighbourSimilarity(request), ReasonIs("TABLE_DAMAGED"));
+}
+
 TEST_F(FileTables, ReadFileCanBeCutShort) {
   const testing::ServedModels served(Serving(std::vector<float>(64 * kDim, 1.5f), false, config::NanPolicy::kWarn));
 

@@ -182,6 +182,11 @@ TEST_F(GgufTest, MetadataThatWouldTakeTheMemoryIsInvalid) {
   for (int i = 0; i < 65; ++i) parts.pairs.push_back(Pair(absl::StrCat("k", i), 8, Text(std::string(1 << 20, 'x'))));
 
   EXPECT_THAT(Open(parts), Invalid("the metadata takes more than 67108864 bytes"));
+
+  Parts lists;  // eight times as large in memory as in the file
+  const std::string list = LittleEndian(0, 4) + LittleEndian(4096, 8) + std::string(4096, '\0');
+  for (int i = 0; i < 2048; ++i) lists.pairs.push_back(Pair(absl::StrCat("k", i), 9, list));
+  EXPECT_THAT(Open(lists), Invalid("the metadata takes more than 67108864 bytes"));
 }
 
 TEST_F(GgufTest, BadTensorNamesAreInvalid) {
