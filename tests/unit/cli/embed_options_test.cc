@@ -162,7 +162,7 @@ TEST_F(EmbedOptions, FindsWhatNoRequestCanSay) {
       {{"--ids", "1", "--padding-side", "top"}, "top"},
       {{"--ids", "1; 2", "--offsets", "0; 1"}, "--offsets: is one list, not 2 rows"},
       {{"--ids", "1 2; 3 0", "--type-ids", "0; 0; 0; 0"}, "--type-ids: has 4 rows, the batch has 2"},
-      {{"--ids", "1 2; 3", "--ragged", "packed", "--mask", "1; 1 1"}, "--mask: row 0 has 1 values"},
+      {{"--ids", "1 2; 3", "--ragged", "packed", "--mask", "1; 1 1"}, "--mask: row 0 has 1 value, that of the batch has 2"},
       {{"--ids", "1", "--position-ids", "x"}, "--position-ids: row 0: \"x\" is not a whole number"},
       {{"--ids", "1", "--mask", "@none.npy"}, "--mask: none.npy: cannot be opened"},
       {{"--ids", "1", "--mask", "@none"}, "--mask: none: the ending tells the format"},
