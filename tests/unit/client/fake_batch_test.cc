@@ -275,6 +275,21 @@ TEST_F(FakeBatch, WarnsOfAMaskWithoutEffect) {
   EXPECT_THAT(unused.info().warnings, SizeIs(1));
 }
 
+TEST_F(FakeBatch, PassesOverRowsThatCountNothing) {
+  EmbedRequest request = {.model = "m", .ids = {1}, .position_offsets = {9, 0}, .row_lengths = {0, 1}};
+
+  EXPECT_THAT(Values(request), ElementsAre(0, 1));
+}
+
+TEST_F(FakeBatch, ComparesNeighboursOfTokenTypes) {
+  ASSERT_OK_AND_ASSIGN(const NeighbourCurve curve,
+                       client_.NeighbourSimilarity({.model = "m", .table = TableKind::kTokenType}));
+
+  EXPECT_EQ(curve.table, TableKind::kTokenType);
+  EXPECT_EQ(curve.rows, 2);
+  EXPECT_EQ(curve.zero_rows, 1);
+}
+
 TEST_F(FakeBatch, DescribesItsInputStage) {
   FakeModel model = Model();
   model.token_scale = 2;
