@@ -82,6 +82,18 @@ absl::Status CheckCount(absl::string_view name, const Values& values, const Batc
                                    batch.tokens, " asks for ", batch.cells));
 }
 
+absl::Status CheckPositionCounts(const EmbedRequest& request, const Batch& batch) {
+  const auto offsets = static_cast<std::int64_t>(request.position_offsets.size());
+  if (offsets > 1 && offsets != batch.rows) {
+    return InvalidShape(
+        absl::StrCat("position_offsets has ", offsets, " values; allowed are none, 1 or batch_size = ", batch.rows));
+  }
+  const auto ids = static_cast<std::int64_t>(request.position_ids.size());
+  if (ids == 0 || ids == batch.cells || (!batch.ragged && ids == batch.tokens)) return absl::OkStatus();
+  return InvalidShape(absl::StrCat("position_ids has ", ids, " values; allowed are none, ",
+                                   batch.ragged ? "" : "sequence_length or ", "one a cell = ", batch.cells));
+}
+
 absl::Status CheckEmbeds(const FakeModel& model, const InputTensor& tensor, const Batch& batch) {
   const bool is_float = tensor.data_type >= DataType::kFloat32 && tensor.data_type <= DataType::kFloat64;
   if (!is_float) {
@@ -113,15 +125,13 @@ bool WithPosition(const FakeModel& model, const EmbedRequest& request) {
 }
 
 absl::StatusOr<Batch> ReadBatch(const FakeModel& model, const EmbedRequest& request) {
-  if (!request.ids.empty() && request.inputs_embeds.has_value()) {
-    return Invalid("INVALID_OPTION", "ids and inputs_embeds exclude each other");
-  }
   absl::StatusOr<Batch> batch = request.row_lengths.empty() ? ReadEvenBatch(request) : ReadRaggedBatch(request);
   if (!batch.ok()) return batch;
   const bool needs_ids = WithToken(request) && !request.inputs_embeds.has_value();
   if (needs_ids || !request.ids.empty()) {
     if (absl::Status status = CheckCount("ids", request.ids, *batch); !status.ok()) return status;
   }
+  if (absl::Status status = CheckPositionCounts(request, *batch); !status.ok()) return status;
   if (request.inputs_embeds.has_value()) {
     if (absl::Status status = CheckEmbeds(model, *request.inputs_embeds, *batch); !status.ok()) return status;
   }

@@ -34,7 +34,7 @@ struct Batch {
 /// Reads counts and shapes, and checks that they agree.
 ///
 /// Errors:
-///   INVALID_ARGUMENT  [INVALID_SHAPE] they do not; [INVALID_OPTION] ids beside inputs_embeds, no float type.
+///   INVALID_ARGUMENT  [INVALID_SHAPE] they do not; [INVALID_OPTION] inputs_embeds of no float type.
 [[nodiscard]] absl::StatusOr<Batch> ReadBatch(const FakeModel& model, const EmbedRequest& request);
 
 }  // namespace embd::client::fake

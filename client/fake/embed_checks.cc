@@ -35,16 +35,29 @@ absl::Status CheckEnums(const EmbedRequest& request) {
   return CheckEnum("padding_side", request.padding_side, PaddingSide::kLeft);
 }
 
+absl::Status CheckRaggedOptions(const EmbedRequest& request) {
+  const bool packed = request.ragged_layout == RaggedLayout::kPacked;
+  const bool left = request.padding_side == PaddingSide::kLeft;
+  if (packed && left) {
+    return Invalid("INVALID_OPTION", "padding_side LEFT does not go with ragged_layout PACKED");
+  }
+  if (!request.row_lengths.empty() || !(packed || left)) return absl::OkStatus();
+  return Invalid("INVALID_OPTION",
+                 absl::StrCat(packed ? "ragged_layout PACKED" : "padding_side LEFT", " needs row_lengths"));
+}
+
 absl::Status CheckOptions(const FakeModel& model, const EmbedRequest& request) {
   if (absl::Status status = CheckEnums(request); !status.ok()) return status;
   if (request.output_type > DataType::kBfloat16) {
     return Invalid("INVALID_OPTION", absl::StrCat(DataTypeName(request.output_type), " is no output type"));
   }
-  if (request.row_lengths.empty() && request.ragged_layout != RaggedLayout::kUnspecified) {
-    return Invalid("INVALID_OPTION", "ragged_layout needs row_lengths");
+  if (!request.ids.empty() && request.inputs_embeds.has_value()) {
+    return Invalid("INVALID_OPTION", "ids and inputs_embeds exclude each other");
   }
-  if (request.row_lengths.empty() && request.padding_side != PaddingSide::kUnspecified) {
-    return Invalid("INVALID_OPTION", "padding_side needs row_lengths");
+  if (absl::Status status = CheckRaggedOptions(request); !status.ok()) return status;
+  if (!request.token_type_ids.empty() && TypeRows(model) == 0) {
+    return ErrorWithReason(absl::StatusCode::kFailedPrecondition, "NO_TOKEN_TYPES",
+                           absl::StrCat("model \"", model.name, "\" adds no token types"));
   }
   if (request.part == Part::kPosition && PositionRows(model) == 0) {
     return ErrorWithReason(absl::StatusCode::kFailedPrecondition, "NO_POSITION_TABLE",
@@ -91,27 +104,23 @@ std::size_t FirstOutside(const std::vector<std::int64_t>& values, std::int64_t e
   return static_cast<std::size_t>(bad - values.begin());
 }
 
-absl::Status CheckRows(absl::string_view name, const std::vector<std::int64_t>& values, std::int64_t end,
-                       const FakeModel& model, const Batch& batch) {
+absl::Status CheckRows(absl::string_view reason, absl::string_view name, const std::vector<std::int64_t>& values,
+                       std::int64_t end, const FakeModel& model, const Batch& batch) {
   const std::size_t bad = FirstOutside(values, end);
   if (bad == values.size()) return absl::OkStatus();
-  return Invalid("ID_OUT_OF_RANGE", absl::StrCat(CellText(name, values, bad, batch), " is outside [0, ", end,
-                                                 ") of model \"", model.name, "\""));
+  return Invalid(reason, absl::StrCat(CellText(name, values, bad, batch), " is outside [0, ", end, ") of model \"",
+                                      model.name, "\""));
 }
 
 absl::Status CheckCells(const FakeModel& model, const EmbedRequest& request, const Batch& batch) {
-  if (absl::Status status = CheckRows("ids", request.ids, VocabSize(model), model, batch); !status.ok()) return status;
-  if (!request.token_type_ids.empty() && TypeRows(model) == 0) {
-    return Invalid("INVALID_OPTION", absl::StrCat("model \"", model.name, "\" has no token types"));
-  }
-  return CheckRows("token_type_ids", request.token_type_ids, TypeRows(model), model, batch);
-}
-
-absl::Status CheckMask(const EmbedRequest& request, const Batch& batch) {
   const std::size_t bad = FirstOutside(request.attention_mask, 2);
-  if (bad == request.attention_mask.size()) return absl::OkStatus();
-  return Invalid("INVALID_OPTION",
-                 absl::StrCat(CellText("attention_mask", request.attention_mask, bad, batch), " must be 0 or 1"));
+  if (bad != request.attention_mask.size()) {
+    return Invalid("INVALID_OPTION",
+                   absl::StrCat(CellText("attention_mask", request.attention_mask, bad, batch), " must be 0 or 1"));
+  }
+  const absl::Status types =
+      CheckRows("TOKEN_TYPE_OUT_OF_RANGE", "token_type_ids", request.token_type_ids, TypeRows(model), model, batch);
+  return types.ok() ? CheckRows("ID_OUT_OF_RANGE", "ids", request.ids, VocabSize(model), model, batch) : types;
 }
 
 }  // namespace
@@ -122,13 +131,12 @@ absl::StatusOr<CheckedRequest> CheckEmbed(const FakeModel& model, const EmbedReq
   absl::StatusOr<Batch> batch = ReadBatch(model, request);
   if (!batch.ok()) return batch.status();
   if (absl::Status status = CheckLimits(model, request, *batch, limits); !status.ok()) return status;
-  if (absl::Status status = CheckMask(request, *batch); !status.ok()) return status;
   absl::StatusOr<std::vector<std::int64_t>> position_rows = PositionRowsOf(model, request, *batch);
   if (!position_rows.ok()) return position_rows.status();
   if (absl::Status status = CheckCells(model, request, *batch); !status.ok()) return status;
   CheckedRequest result = {.batch = *std::move(batch), .position_rows = *std::move(position_rows)};
   if (!request.attention_mask.empty() && !MaskMatters(model, request)) {
-    result.warnings.push_back("attention_mask has no effect here");
+    result.warnings.push_back(absl::StrCat("attention_mask has no effect on this part of model \"", model.name, "\""));
   }
   return result;
 }

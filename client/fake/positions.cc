@@ -11,6 +11,7 @@ namespace embd::client::fake {
 namespace {
 
 constexpr char kOutOfRange[] = "POSITION_OUT_OF_RANGE";
+constexpr std::int64_t kMaxOffset = std::int64_t{1} << 62;
 
 PositionNumbering NumberingOf(const FakeModel& model) {
   return model.numbering == PositionNumbering::kUnspecified ? PositionNumbering::kSequential : model.numbering;
@@ -47,25 +48,21 @@ std::string OfContext(const FakeModel& model) {
 absl::Status TooLong(const FakeModel& model, const EmbedRequest& request, const Batch& batch, std::int64_t row,
                      std::int64_t counted) {
   std::string what = absl::StrCat("sequence_length ", counted);
-  if (NumbersByIds(model, request)) {
-    what = absl::StrCat("ids[", row, "] has ", counted, " tokens that are no padding, which");
-  } else if (MaskMatters(model, request)) {
-    what = absl::StrCat("attention_mask[", row, "] has ", counted, " unmasked cells, which");
+  if (counted != batch.Length(row)) {
+    what = absl::StrCat(
+        counted, NumbersByIds(model, request) ? " ids that are no padding in row " : " unmasked cells in row ", row);
   } else if (batch.ragged) {
     what = absl::StrCat("row_lengths[", row, "] = ", counted);
   }
   return Invalid("SEQUENCE_TOO_LONG", what + OfContext(model));
 }
 
-absl::Status CheckOffsets(const EmbedRequest& request, const Batch& batch) {
-  const auto count = static_cast<std::int64_t>(request.position_offsets.size());
-  if (count > 1 && count != batch.rows) {
-    return Invalid("INVALID_SHAPE", absl::StrCat("position_offsets has ", count,
-                                                 " values; allowed are none, 1 or batch_size = ", batch.rows));
-  }
+absl::Status CheckOffsets(const EmbedRequest& request) {
   for (std::size_t b = 0; b < request.position_offsets.size(); ++b) {
     const std::int64_t offset = request.position_offsets[b];
     if (offset < 0) return Invalid(kOutOfRange, absl::StrCat("position_offsets[", b, "] = ", offset, " must be >= 0"));
+    if (offset <= kMaxOffset) continue;
+    return Invalid(kOutOfRange, absl::StrCat("position_offsets[", b, "] = ", offset, " must be at most 2^62"));
   }
   return absl::OkStatus();
 }
@@ -82,9 +79,9 @@ absl::Status NumberRow(const FakeModel& model, const EmbedRequest& request, cons
   const std::size_t end = cell + static_cast<std::size_t>(batch.Length(row));
   std::int64_t counted = 0;
   for (std::size_t i = cell; i < end; ++i) counted += Counts(model, request, i) ? 1 : 0;
-  if (counted > ContextLength(model)) return TooLong(model, request, batch, row, counted);
   const std::int64_t offset = OffsetOf(request, row);
-  if (offset > ContextLength(model) - counted) {
+  if (counted > 0 && offset > ContextLength(model) - counted) {
+    if (offset == 0) return TooLong(model, request, batch, row, counted);
     return Invalid(kOutOfRange, absl::StrCat("position_offsets[", request.position_offsets.size() == 1 ? 0 : row,
                                              "] = ", offset, " with sequence_length ", counted, OfContext(model)));
   }
@@ -106,13 +103,7 @@ absl::StatusOr<std::vector<std::int64_t>> TakePositionIds(const FakeModel& model
     return Invalid("INVALID_OPTION", "position_ids and position_offsets exclude each other");
   }
   const std::vector<std::int64_t>& ids = request.position_ids;
-  const auto count = static_cast<std::int64_t>(ids.size());
-  const bool shared = !batch.ragged && count == batch.tokens;
-  if (!shared && count != batch.cells) {
-    return Invalid("INVALID_SHAPE",
-                   absl::StrCat("position_ids has ", count, " values; allowed are none, ",
-                                batch.ragged ? "" : "sequence_length or ", "one a cell = ", batch.cells));
-  }
+  const bool shared = static_cast<std::int64_t>(ids.size()) != batch.cells;
   const bool bounded = WithPosition(model, request);
   const std::int64_t room = PositionRows(model) - model.row_offset;
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -142,14 +133,9 @@ bool MaskMatters(const FakeModel& model, const EmbedRequest& request) {
 absl::StatusOr<std::vector<std::int64_t>> PositionRowsOf(const FakeModel& model, const EmbedRequest& request,
                                                          const Batch& batch) {
   if (!request.position_ids.empty()) return TakePositionIds(model, request, batch);
+  if (absl::Status status = CheckOffsets(request); !status.ok()) return status;
   std::vector<std::int64_t> result;
-  if (!WithPosition(model, request)) {
-    if (absl::Status status = CheckOffsets(request, batch); !status.ok()) return status;
-    return result;
-  }
-  const bool every_cell_counts = !NumbersByIds(model, request) && !MaskMatters(model, request) && !batch.ragged;
-  if (every_cell_counts && batch.tokens > ContextLength(model)) return TooLong(model, request, batch, 0, batch.tokens);
-  if (absl::Status status = CheckOffsets(request, batch); !status.ok()) return status;
+  if (!WithPosition(model, request)) return result;
   std::size_t cell = 0;
   for (std::int64_t row = 0; row < batch.rows; ++row) {
     if (absl::Status status = NumberRow(model, request, batch, row, cell, result); !status.ok()) return status;

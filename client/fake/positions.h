@@ -18,7 +18,7 @@ namespace embd::client::fake {
 /// The row of the position table for each cell, or nothing where the part does not look at the table; as
 /// PositionNumbering says.
 ///
-/// Errors: those of position_ids, position_offsets and the context length.
+/// Errors: those of the values of position_ids and position_offsets, and of the context length.
 [[nodiscard]] absl::StatusOr<std::vector<std::int64_t>> PositionRowsOf(const FakeModel& model,
                                                                        const EmbedRequest& request, const Batch& batch);
 

@@ -33,12 +33,7 @@ absl::Status CheckFlags(const EmbedInput& input) {
     return Wrong("--ragged needs ids in rows, or --lengths");
   }
   if (input.tokens && input.Words().empty()) return Wrong("--tokens: no words found");
-  int readers = 0;
-  for (const auto& file : {input.ids_file, input.inputs_embeds}) readers += file == "-" ? 1 : 0;
-  for (const auto& list : {input.ids, input.lengths, input.offsets, input.position_ids, input.type_ids, input.mask}) {
-    readers += list == "@-" ? 1 : 0;
-  }
-  if (readers > 1) return Wrong("standard input can be read for one option only");
+  if (input.InputReaders() > 1) return Wrong("standard input can be read for one option only");
   return absl::OkStatus();
 }
 
@@ -142,7 +137,8 @@ absl::Status CheckRows(const std::string& flag, const UnevenRows& rows, const cl
   for (std::size_t i = 0; i < rows.lengths.size(); ++i) {
     const std::int64_t length = ragged.empty() ? tokens : ragged[i];
     if (rows.lengths[i] == length) continue;
-    return Wrong(absl::StrCat(flag, ": row ", i, " has ", rows.lengths[i], " values, that of the batch has ", length));
+    return Wrong(absl::StrCat(flag, ": row ", i, " has ", rows.lengths[i], rows.lengths[i] == 1 ? " value" : " values",
+                              ", that of the batch has ", length));
   }
   return absl::OkStatus();
 }
@@ -173,6 +169,15 @@ absl::Status FillPositions(const EmbedInput& input, const Surroundings& world, c
 
 std::vector<std::string> EmbedInput::Words() const {
   return absl::StrSplit(tokens.value_or(""), absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty());
+}
+
+int EmbedInput::InputReaders() const {
+  int readers = 0;
+  for (const auto* const file : {&ids_file, &inputs_embeds}) readers += *file == "-" ? 1 : 0;
+  for (const auto* const list : {&ids, &lengths, &offsets, &position_ids, &type_ids, &mask}) {
+    readers += *list == "@-" ? 1 : 0;
+  }
+  return readers;
 }
 
 absl::StatusOr<client::EmbedRequest> ReadRequest(const EmbedInput& input, const Surroundings& world) {

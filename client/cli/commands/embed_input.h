@@ -38,6 +38,9 @@ struct EmbedInput {
 
   /// The words of `tokens`, set apart by blanks.
   [[nodiscard]] std::vector<std::string> Words() const;
+
+  /// How many options want standard input.
+  [[nodiscard]] int InputReaders() const;
 };
 
 /// The request of the command line, whose ids are still 0 where there are `tokens`, which need the server.

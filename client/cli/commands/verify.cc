@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -67,6 +68,12 @@ std::string NumberAt(TensorView tensor, std::size_t index) {
   return text;
 }
 
+// In the fewest digits that read back as the same value.
+Json NumberJson(TensorView tensor, std::size_t index) {
+  const double value{FloatAt(tensor, index)};
+  return std::isfinite(value) ? Json::parse(NumberAt(tensor, index)) : Json(value);
+}
+
 Json ToJson(const VerifyOptions& options, const client::EmbedInfo& info, const UlpDifference& difference,
             TensorView served, TensorView expected) {
   Json result = {{"model", info.model},
@@ -85,8 +92,8 @@ Json ToJson(const VerifyOptions& options, const client::EmbedInfo& info, const U
   if (difference.first.has_value()) {
     const auto distance = UlpDistance(served, expected, *difference.first);
     result["first_difference"] = {{"cell", CellAt(*difference.first, served.shape)},
-                                  {"served", double{FloatAt(served, *difference.first)}},
-                                  {"expected", double{FloatAt(expected, *difference.first)}},
+                                  {"served", NumberJson(served, *difference.first)},
+                                  {"expected", NumberJson(expected, *difference.first)},
                                   {"ulp", distance.has_value() ? Json(*distance) : Json()}};
   }
   return result;
@@ -135,7 +142,7 @@ Outcome Report(const VerifyOptions& options, const client::Embedding& embedding,
 }
 
 Outcome RunVerify(VerifyOptions options, const Session& session) {
-  if (options.against == "-" && (options.input.ids_file == "-" || options.input.inputs_embeds == "-")) {
+  if (options.against == "-" && options.input.InputReaders() > 0) {
     return WrongUsage(absl::InvalidArgumentError("standard input can be read for one option only"));
   }
   const absl::StatusOr<Expected> expected = ReadExpected(options, session.world);

@@ -129,6 +129,8 @@ TEST_F(VerifyCommand, PrintsJson) {
   EXPECT_EQ(report["first_difference"]["cell"], json({0, 0, 0}));
   EXPECT_EQ(report["first_difference"]["served"], 0.0);
   EXPECT_EQ(report["first_difference"]["ulp"], 0);
+  EXPECT_THAT(Verify(Write("b.json", Floats({1, 2, 2}, {0, 1, 12, 0.1F})), {"--output", "json"}).out,
+              HasSubstr("\"expected\": 0.1,"));
 }
 
 TEST_F(VerifyCommand, NeverAllowsNanAgainstANumber) {
@@ -157,7 +159,7 @@ TEST_F(VerifyCommand, FindsWrongUsageBeforeAskingTheServer) {
   for (const Result& result :
        {Verify(floats, {"--dtype", "float16"}), Verify(integers), Verify(doubles), Verify("none.npy"),
         Verify(floats, {"--max-ulp", "-1"}), Verify(floats, {"--mask", "x"}), runner_.Run({"verify", "tiny"}),
-        runner_.Run({"verify", "tiny", "--ids-file", "-", "--against", "-"})}) {
+        runner_.Run({"verify", "tiny", "--mask", "@-", "--against", "-"})}) {
     EXPECT_EQ(result.code, 2);
     EXPECT_EQ(result.out, "");
   }

@@ -131,17 +131,21 @@ TEST_F(FakeBatch, RefusesLengthsThatFitNothing) {
   EXPECT_THAT(client_.Embed(tokens), ReasonIs("INVALID_SHAPE"));
 }
 
-TEST_F(FakeBatch, RefusesRaggedOptionsWithoutLengths) {
+TEST_F(FakeBatch, RefusesRaggedOptionsThatMeanNothing) {
   const EmbedRequest even = {.model = "m", .ids = {1}, .batch_size = 1, .sequence_length = 1};
   EmbedRequest layout = even;
-  layout.ragged_layout = RaggedLayout::kPadded;
+  layout.ragged_layout = RaggedLayout::kPacked;
   EmbedRequest side = even;
-  side.padding_side = PaddingSide::kRight;
+  side.padding_side = PaddingSide::kLeft;
+  EmbedRequest both = Ragged();
+  both.ragged_layout = RaggedLayout::kPacked;
+  both.padding_side = PaddingSide::kLeft;
   EmbedRequest unknown = even;
   unknown.ragged_layout = static_cast<RaggedLayout>(3);
 
   EXPECT_THAT(client_.Embed(layout), ReasonIs("INVALID_OPTION"));
   EXPECT_THAT(client_.Embed(side), ReasonIs("INVALID_OPTION"));
+  EXPECT_THAT(client_.Embed(both), ReasonIs("INVALID_OPTION"));
   EXPECT_THAT(client_.Embed(unknown), ReasonIs("UNKNOWN_ENUM_VALUE"));
 }
 
@@ -154,7 +158,7 @@ TEST_F(FakeBatch, RefusesTypesAndMasksOutsideTheirRange) {
 
   EXPECT_THAT(client_.Embed(type),
               AllOf(StatusIs(kInvalid, "token_type_ids[0][1] = 5 is outside [0, 2) of model \"m\""),
-                    ReasonIs("ID_OUT_OF_RANGE")));
+                    ReasonIs("TOKEN_TYPE_OUT_OF_RANGE")));
   EXPECT_THAT(client_.Embed(mask), StatusIs(kInvalid, "attention_mask[0][1] = 7 must be 0 or 1"));
   EXPECT_THAT(client_.Embed(count), ReasonIs("INVALID_SHAPE"));
   EXPECT_THAT(client_.Embed(ragged), StatusIs(kInvalid, HasSubstr("token_type_ids[2][1] = 5")));
@@ -165,7 +169,7 @@ TEST_F(FakeBatch, RefusesTypesOfAModelWithout) {
 
   EXPECT_THAT(
       client_.Embed({.model = "bare", .ids = {0}, .batch_size = 1, .sequence_length = 1, .token_type_ids = {0}}),
-      ReasonIs("INVALID_OPTION"));
+      ReasonIs("NO_TOKEN_TYPES"));
 }
 
 TEST_F(FakeBatch, TakesVectorsInPlaceOfTokens) {
@@ -255,11 +259,10 @@ TEST_F(FakeBatch, CountsPositionsNotCellsAgainstTheTable) {
 
   EXPECT_EQ(described.max_context_length, 2);
   EXPECT_THAT(Values({.model = "m", .ids = {2, 1, 1, 1, 2}, .batch_size = 1, .sequence_length = 5}), SizeIs(5));
-  EXPECT_THAT(client_.Embed({.model = "m", .ids = {2, 1, 2, 2}, .batch_size = 1, .sequence_length = 4}),
-              AllOf(StatusIs(kInvalid,
-                             "ids[0] has 3 tokens that are no padding, which exceeds max_context_length 2 of model "
-                             "\"m\""),
-                    ReasonIs("SEQUENCE_TOO_LONG")));
+  EXPECT_THAT(
+      client_.Embed({.model = "m", .ids = {2, 1, 2, 2}, .batch_size = 1, .sequence_length = 4}),
+      AllOf(StatusIs(kInvalid, "3 ids that are no padding in row 0 exceeds max_context_length 2 of model \"m\""),
+            ReasonIs("SEQUENCE_TOO_LONG")));
 }
 
 TEST_F(FakeBatch, WarnsOfAMaskWithoutEffect) {
@@ -270,6 +273,21 @@ TEST_F(FakeBatch, WarnsOfAMaskWithoutEffect) {
 
   EXPECT_THAT(used.info().warnings, IsEmpty());
   EXPECT_THAT(unused.info().warnings, SizeIs(1));
+}
+
+TEST_F(FakeBatch, PassesOverRowsThatCountNothing) {
+  EmbedRequest request = {.model = "m", .ids = {1}, .position_offsets = {9, 0}, .row_lengths = {0, 1}};
+
+  EXPECT_THAT(Values(request), ElementsAre(0, 1));
+}
+
+TEST_F(FakeBatch, ComparesNeighboursOfTokenTypes) {
+  ASSERT_OK_AND_ASSIGN(const NeighbourCurve curve,
+                       client_.NeighbourSimilarity({.model = "m", .table = TableKind::kTokenType}));
+
+  EXPECT_EQ(curve.table, TableKind::kTokenType);
+  EXPECT_EQ(curve.rows, 2);
+  EXPECT_EQ(curve.zero_rows, 1);
 }
 
 TEST_F(FakeBatch, DescribesItsInputStage) {

@@ -99,10 +99,13 @@ TEST_F(FakeTransportTest, RefusesAnOffsetPastTheTableAsAPositionOutOfRange) {
   extreme.position_offsets = {std::numeric_limits<std::int64_t>::max()};
   EmbedRequest unread = extreme;
   unread.part = Part::kToken;
+  EmbedRequest far = unread;
+  far.position_offsets = {std::int64_t{1} << 62};
 
   EXPECT_THAT(client_.Embed(past), ReasonIs("POSITION_OUT_OF_RANGE"));
   EXPECT_THAT(client_.Embed(extreme), ReasonIs("POSITION_OUT_OF_RANGE"));
-  EXPECT_THAT(client_.Embed(unread), IsOk());
+  EXPECT_THAT(client_.Embed(unread), ReasonIs("POSITION_OUT_OF_RANGE"));
+  EXPECT_THAT(client_.Embed(far), IsOk());
 }
 
 TEST_F(FakeTransportTest, ChecksPositionsBeforeIds) {
