@@ -58,7 +58,7 @@ absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, v1::EmbedReque
 }
 
 bool IsLarge(const core::EmbedPlan& plan) {
-  return plan.row_count() > kLargeRows || plan.byte_size() > kLargeReplyBytes;
+  return plan.row_count() > kLargeRows || plan.byte_size() > kLargeReplyBytes || plan.reads_growing_rows();
 }
 
 absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan& plan,

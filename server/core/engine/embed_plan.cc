@@ -33,7 +33,6 @@ absl::StatusOr<EmbedPlan> EmbedPlan::Create(std::shared_ptr<const Model> model, 
 
 EmbedPlan::EmbedPlan(std::shared_ptr<const Model> model, EmbedInput input, BatchShape shape, CellPositions positions)
     : model_(std::move(model)), input_(std::move(input)), shape_(std::move(shape)), positions_(std::move(positions)) {
-  if (positions_.used) model_->EnsurePositionRows(positions_.end_row);
   if (model_->out_of_range() != OutOfRangePolicy::kError) ReplaceIdsOutOfRange();
   if (model_->dropout_mask_id().has_value() && part() == Part::kComposed && !input_.ids.empty()) DropMaskTokens();
   Warn();

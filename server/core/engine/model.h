@@ -151,14 +151,10 @@ class Model {
   [[nodiscard]] std::int64_t position_rows() const;
   /// How many positions the table has room for: its rows less those that the numbering never counts to.
   [[nodiscard]] std::optional<std::int64_t> max_context_length() const;
-  /// Position row `index`, in [0, position_rows()); EnsurePositionRows has been called for it.
+  /// Position row `index`, in [0, position_rows()). One that is still to grow is computed.
   [[nodiscard]] const std::byte* position_row(std::int64_t index) const {
     const Table& table = parts_.position->table;
     return index < table.rows() ? table.row(index) : parts_.growth->row(index);
-  }
-  /// Has the rows before `end` computed, where the table grows.
-  void EnsurePositionRows(std::int64_t end) const {
-    if (parts_.growth != nullptr) parts_.growth->EnsureRows(end);
   }
   [[nodiscard]] const std::optional<SinusoidalFormula>& sinusoidal() const { return parts_.sinusoidal; }
   [[nodiscard]] const std::optional<RotaryParameters>& rotary() const { return parts_.rotary; }
