@@ -176,6 +176,8 @@ class Model {
   /// Errors:
   ///   FAILED_PRECONDITION  [TABLE_DAMAGED] a mapped file has become shorter; names the model and the file.
   [[nodiscard]] absl::Status CheckUndamaged() const;
+  /// True for the first caller only, so that damage is logged once.
+  [[nodiscard]] bool IsFirstToReportDamage() const { return !damage_reported_.exchange(true); }
 
   /// Counts ids outside [0, vocab_size()) that were not refused; returns how many there had been before.
   std::int64_t CountOutOfRangeIds(std::int64_t count) const { return out_of_range_ids_.fetch_add(count); }
@@ -187,6 +189,7 @@ class Model {
   ModelParts parts_;
   std::string checksum_;
   mutable std::atomic<std::int64_t> out_of_range_ids_ = 0;
+  mutable std::atomic<bool> damage_reported_ = false;
 };
 
 }  // namespace embd::core
