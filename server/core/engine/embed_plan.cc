@@ -146,6 +146,7 @@ void EmbedPlan::ComposeCells(std::int64_t first, std::int64_t count, std::byte* 
   ComposeArguments arguments = {.dim = static_cast<std::size_t>(model_->embedding_dim()),
                                 .row_count = static_cast<std::size_t>(count),
                                 .output_type = output_type(),
+                                .saturate = model_->saturate(),
                                 .out = out};
   if (part() == Part::kPosition) {
     arguments.first = addends[0];

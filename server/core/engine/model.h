@@ -101,6 +101,7 @@ struct ModelParts {
   bool position_before_type = false;
   std::optional<ModelLayerNorm> layer_norm;
   bool zero_masked = false;  ///< cells that a mask masks are zero after everything
+  bool saturate = false;     ///< see Model::saturate
   std::optional<std::int64_t> trained_context_length;
   std::optional<Vocabulary> vocabulary;
   std::string architecture;
@@ -164,6 +165,8 @@ class Model {
   [[nodiscard]] bool position_before_type() const { return parts_.position_before_type; }
   [[nodiscard]] const std::optional<ModelLayerNorm>& layer_norm() const { return parts_.layer_norm; }
   [[nodiscard]] bool zero_masked() const { return parts_.zero_masked; }
+  /// Whether a finite result that the output type would round to infinity becomes its largest finite value instead.
+  [[nodiscard]] bool saturate() const { return parts_.saturate; }
   [[nodiscard]] std::optional<std::int64_t> trained_context_length() const { return parts_.trained_context_length; }
   [[nodiscard]] const Vocabulary* vocabulary() const { return parts_.vocabulary ? &*parts_.vocabulary : nullptr; }
   [[nodiscard]] const std::string& architecture() const { return parts_.architecture; }
