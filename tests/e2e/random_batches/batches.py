@@ -33,12 +33,12 @@ def _shape(random, request, batch):
     rows = random.choice((0, 1, 1, 2, 3, 5))
     batch.ragged = rows > 0 and random.random() < 0.4
     if not batch.ragged:
-        longest = random.choice((1, 2, random.randint(1, LONGEST)))
+        longest = max(1, _length(random))
         batch.lengths = [longest] * rows
         batch.padded_to = request.sequence_length = longest
         request.batch_size = rows
         return
-    batch.lengths = [random.choice((0, random.randint(0, LONGEST))) for _ in range(rows)]
+    batch.lengths = [_length(random) for _ in range(rows)]
     request.row_lengths.extend(batch.lengths)
     if random.random() < 0.3:
         request.batch_size = rows
@@ -51,6 +51,10 @@ def _shape(random, request, batch):
     if random.random() < 0.4:
         request.sequence_length = max([1] + batch.lengths) + random.randint(0, 3)
         batch.padded_to = request.sequence_length
+
+
+def _length(random):
+    return random.randint(0, random.choice((0, 3, 20, 20, LONGEST)))
 
 
 def _cells(random, model, request, batch):

@@ -8,7 +8,7 @@ import yaml
 
 from random_batches import elements
 
-LONGEST = 20  # T of the requests
+LONGEST = 150  # T of the requests: rows are composed in blocks of 128
 
 
 @dataclasses.dataclass
