@@ -37,7 +37,11 @@ class Client:
 
     def call(self, **fields):
         """Embed; the whole reply."""
-        return self.embedding.Embed(embedding_pb2.EmbedRequest(**fields), timeout=DEADLINE_SECONDS)
+        return self.call_message(embedding_pb2.EmbedRequest(**fields))
+
+    def call_message(self, request):
+        """Embed of a message; the whole reply."""
+        return self.embedding.Embed(request, timeout=DEADLINE_SECONDS)
 
     def embed(self, model, ids, **fields):
         """Embed of a (B, T) array of ids; an array."""

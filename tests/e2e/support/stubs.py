@@ -40,7 +40,7 @@ sys.path.insert(0, _generate())
 
 from embd.v1 import diagnostics_pb2, diagnostics_pb2_grpc
 from embd.v1 import embedding_pb2, embedding_pb2_grpc
-from embd.v1 import table_pb2, tensor_pb2
+from embd.v1 import rotary_pb2, table_pb2, tensor_pb2
 import health_pb2
 import health_pb2_grpc
 import reflection_pb2
@@ -56,6 +56,7 @@ __all__ = [
     "health_pb2_grpc",
     "reflection_pb2",
     "reflection_pb2_grpc",
+    "rotary_pb2",
     "status_details_pb2",
     "table_pb2",
     "tensor_pb2",

@@ -1,0 +1,1 @@
+"""Random models, batches and rotations, and what they must come to."""
