@@ -53,7 +53,7 @@ absl::StatusOr<FileTable> LoadFileTable(const config::TableFile& file, TableBudg
   if (!warning.ok()) return warning.status();
   if (!warning->empty()) loaded->warnings.push_back(*std::move(warning));
   return FileTable{.table = {.table = std::move(loaded->table),
-                             .source = file.path,
+                             .source = core::ValidUtf8(file.path),
                              .trainable = true,
                              .checksum = std::move(loaded->checksum)},
                    .vocabulary = std::move(loaded->vocabulary),

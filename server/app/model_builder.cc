@@ -110,7 +110,7 @@ class Builder {
     parts.trained_context_length = config_.trained_context_length;
     parts.architecture = inferred_.architecture;
     for (const auto& [key, value, source] : inferred_.inferred_from)
-      parts.inferred_from.push_back({key, value, source});
+      parts.inferred_from.push_back({key, core::ValidUtf8(value), core::ValidUtf8(source)});
     parts.notes = inferred_.notes;
     auto model = core::Model::Create(std::move(parts));
     if (!model.ok()) return model.status();

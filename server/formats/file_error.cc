@@ -25,8 +25,8 @@ std::string Count(std::int64_t count, absl::string_view noun) {
 std::string DisplayPath(absl::string_view path) {
   constexpr std::size_t kMaxBytes = 512;
   if (path.empty()) return "\"\"";
-  if (path.size() <= kMaxBytes) return absl::Utf8SafeCHexEscape(path);
-  return absl::StrCat("…", absl::Utf8SafeCHexEscape(path.substr(path.size() - kMaxBytes)));
+  if (path.size() <= kMaxBytes) return core::ValidUtf8(absl::Utf8SafeCHexEscape(path));
+  return absl::StrCat("…", core::ValidUtf8(absl::Utf8SafeCHexEscape(path.substr(path.size() - kMaxBytes))));
 }
 
 }  // namespace embd::formats

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/embedding_view.h"
+#include "client/cli/commands/number_list.h"
 #include "client/cli/commands/rotary_flags.h"
 #include "client/cli/commands/tensor_output.h"
 #include "client/cli/files/row_text.h"
@@ -18,7 +19,8 @@ struct RotateOptions {
   RotaryFlags rotary;
   std::string in;
   std::string in_format;
-  std::vector<std::int64_t> offsets;
+  std::optional<std::int64_t> offset;
+  std::optional<std::string> offsets;
   std::optional<std::string> position_ids;
   std::optional<std::int64_t> sequence_axis;
   bool inverse = false;
@@ -46,19 +48,24 @@ absl::StatusOr<Tensor> ReadVectors(const RotateOptions& options, const Surroundi
 }
 
 // Everything but the vectors.
-absl::StatusOr<client::RotateRequest> RequestOf(const RotateOptions& options) {
+absl::StatusOr<client::RotateRequest> RequestOf(const RotateOptions& options, const Surroundings& world) {
   client::RotateRequest request = {
       .model = options.rotary.model,
       .layer_type = options.rotary.layer_type,
       .output_layout = options.split ? client::RotaryOutput::kSplit : client::RotaryOutput::kSame,
       .sequence_axis = options.sequence_axis,
-      .position_offsets = options.offsets,
       .scaling_length = options.rotary.scaling_length,
       .inverse = options.inverse,
       .output_type = client::DataTypeFromName(options.dtype).value_or(client::DataType::kFloat32)};
   auto parameters = ParametersOf(options.rotary);
   if (!parameters.ok()) return parameters.status();
   request.parameters = *std::move(parameters);
+  if (options.offset) request.position_offsets = {*options.offset};
+  if (options.offsets) {
+    absl::StatusOr<std::vector<std::int64_t>> offsets = ReadNumberList("--offsets", *options.offsets, world);
+    if (!offsets.ok()) return offsets.status();
+    request.position_offsets = *std::move(offsets);
+  }
   if (options.position_ids) {
     const absl::StatusOr<Tensor> ids = ParseRows(*options.position_ids, DataType::kInt64);
     if (!ids.ok()) return absl::InvalidArgumentError(absl::StrCat("--position-ids: ", ids.status().message()));
@@ -68,7 +75,7 @@ absl::StatusOr<client::RotateRequest> RequestOf(const RotateOptions& options) {
 }
 
 Outcome RunRotate(const RotateOptions& options, const Session& session) {
-  auto request = RequestOf(options);
+  auto request = RequestOf(options, session.world);
   if (!request.ok()) return WrongUsage(request.status());
   const auto element_type = ElementTypeOf(request->output_type);
   if (!element_type.ok()) return WrongUsage(element_type.status());
@@ -113,12 +120,14 @@ void AddVectorOptions(CLI::App& command, RotateOptions& options) {
                   "The axis that positions count along; 1 if not said, 0 for vectors of two axes")
       ->type_name("N");
   CLI::Option* const offset =
-      command.add_option("--offset", options.offsets, "First position: one number, or one a batch row")
-          ->type_name("N")
-          ->delimiter(',');
+      command.add_option("--offset", options.offset, "First position of every batch row")->type_name("N");
+  CLI::Option* const offsets = command.add_option("--offsets", options.offsets, "First position of each batch row")
+                                   ->type_name("LIST")
+                                   ->excludes(offset);
   command.add_option("--position-ids", options.position_ids, "Positions: one a column, or rows that end at ';'")
       ->type_name("IDS")
-      ->excludes(offset);
+      ->excludes(offset)
+      ->excludes(offsets);
   command.add_flag("--inverse", options.inverse, "Turn back");
   command.add_flag("--split", options.split, "First components of all pairs, then all second ones");
   command.add_option("--dtype", options.dtype, "Type of the result: float32, float16 or bfloat16")

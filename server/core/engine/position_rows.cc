@@ -141,6 +141,7 @@ class Numberer {
     CellPositions positions;
     positions.used = limit_.has_value();
     positions.first_row = model_.row_offset();
+    if (shape_.cells() == 0) return positions;
     positions.length = *std::max_element(ids.begin(), ids.end()) + 1;
     positions.end_row = positions.first_row + positions.length;
     if (positions.used && model_.numbering() == Numbering::kPadding) {  // rows up to the padding's count nothing

@@ -35,5 +35,18 @@ TEST(Quote, DoesNotCutInsideACharacter) {
   EXPECT_EQ(quoted, "\"" + std::string(127, 'a') + "…\"");
 }
 
+TEST(ValidUtf8, KeepsCharactersOfEveryLength) {
+  const std::string text = "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80";
+  EXPECT_EQ(ValidUtf8(text), text);
+}
+
+TEST(ValidUtf8, EscapesBytesThatAreNoCharacter) {
+  EXPECT_EQ(ValidUtf8("d\xFFx"), "d\\xffx");
+  EXPECT_EQ(ValidUtf8("\xC3"), "\\xc3") << "cut short";
+  EXPECT_EQ(ValidUtf8("\xC0\x80"), "\\xc0\\x80") << "overlong";
+  EXPECT_EQ(ValidUtf8("\xED\xA0\x80"), "\\xed\\xa0\\x80") << "a surrogate";
+  EXPECT_EQ(ValidUtf8("\xF4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond U+10FFFF";
+}
+
 }  // namespace
 }  // namespace embd::core
