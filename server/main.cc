@@ -109,7 +109,8 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   cli.set_version_flag("--version", absl::StrCat("embd ", app::kVersion, " (", app::kBuild, ")"));
   auto* const config_option =
       cli.add_option("--config", config_file, "Configuration, YAML or JSON (EMBD_CONFIG)")->type_name("FILE");
-  cli.add_option("--model", flags.models, "Serve a table file under a name; may be repeated (EMBD_MODEL)")
+  cli.add_option("--model", flags.models,
+                 "Serve a table file, a .gguf or a model folder under a name; may be repeated (EMBD_MODEL)")
       ->type_name("NAME=PATH")
       ->allow_extra_args(false);
   cli.add_option("--listen", flags.listen,

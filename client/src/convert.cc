@@ -59,6 +59,7 @@ void ReadComputation(const v1::DescribeModelResponse& response, ModelDescription
   model->position_before_type = response.position_before_type();
   if (response.has_layer_norm_eps()) model->layer_norm_eps = response.layer_norm_eps();
   model->zero_masked = response.zero_masked();
+  model->saturate = response.saturate();
   model->out_of_range = static_cast<OutOfRangePolicy>(response.out_of_range());
   if (response.has_unk_id()) model->unk_id = response.unk_id();
   model->out_of_range_ids = response.out_of_range_ids();

@@ -106,6 +106,7 @@ class Builder {
     if (absl::Status status = AddLayerNorm(&parts); !status.ok()) return status;
     parts.position_before_type = config_.sum_order == config::SumOrder::kPositionFirst;
     parts.zero_masked = config_.zero_masked.value_or(false);
+    parts.saturate = config_.saturate.value_or(false);
     parts.trained_context_length = config_.trained_context_length;
     parts.architecture = inferred_.architecture;
     for (const auto& [key, value, source] : inferred_.inferred_from)

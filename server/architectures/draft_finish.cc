@@ -140,6 +140,7 @@ absl::StatusOr<InferredModel> Draft::Finish() {
   FinishNorm();
   Prefer(given_.sum_order, &model_.sum_order, "sum_order");
   Prefer(given_.zero_masked, &model_.zero_masked, "zero_masked");
+  Prefer(given_.saturate, &model_.saturate, "saturate");
   Prefer(given_.trained_context_length, &model_.trained_context_length, "trained_context_length");
   if (!fault_->ok()) return fault_->status();
   return InferredModel{std::move(model_), model_type_, found_.TakeValues(), found_.TakeNotes()};

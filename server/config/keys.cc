@@ -21,9 +21,19 @@ constexpr std::array<Key, 5> kServerKeys = {"listen", "limits", "drain_timeout",
 constexpr std::array<Key, 5> kLimitsKeys = {"max_request_bytes", "max_response_bytes", "max_batch_size",
                                             "max_sequence_length", "max_bytes_in_flight"};
 constexpr std::array<Key, 1> kLogKeys = {"level"};
-constexpr std::array<Key, 12> kModelKeys = {"name",        "version",    "path",        "side",
-                                            "token",       "token_type", "position",    "layer_norm",
-                                            "padding_idx", "sum_order",  "zero_masked", "trained_context_length"};
+constexpr std::array<Key, 13> kModelKeys = {"name",
+                                            "version",
+                                            "path",
+                                            "side",
+                                            "token",
+                                            "token_type",
+                                            "position",
+                                            "layer_norm",
+                                            "padding_idx",
+                                            "sum_order",
+                                            "zero_masked",
+                                            "saturate",
+                                            "trained_context_length"};
 constexpr std::array<Key, 13> kTokenKeys = {
     "file", "tensor", "vocabulary", "dtype",          "shape",        "offset",         "mmap",
     "nan",  "seeded", "scale",      "scale_rounding", "out_of_range", "dropout_mask_id"};

@@ -41,6 +41,7 @@ void ReadRules(MapReader& model, ModelConfig& out) {
   out.padding_idx = ReadOptionalInteger(model, "padding_idx", {.min = 0});
   out.sum_order = ReadOptionalEnum<SumOrder>(model, "sum_order", kSumOrders);
   out.zero_masked = ReadOptionalBool(model, "zero_masked");
+  out.saturate = ReadOptionalBool(model, "saturate");
   out.trained_context_length = ReadOptionalInteger(model, "trained_context_length", {});
 }
 

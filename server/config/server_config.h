@@ -224,6 +224,7 @@ struct ModelConfig {
   std::optional<std::variant<Absent, LayerNorm>> layer_norm;    ///< default: absent
   std::optional<SumOrder> sum_order;                            ///< default: type first
   std::optional<bool> zero_masked;                              ///< masked cells become zero; default: false
+  std::optional<bool> saturate;                                 ///< no overflow to infinity; default: false
   std::optional<std::int64_t> trained_context_length;           ///< longer sequences get a warning; default: none
 
   friend bool operator==(const ModelConfig&, const ModelConfig&) = default;

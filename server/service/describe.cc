@@ -122,6 +122,7 @@ void DescribeSum(const core::Model& model, v1::DescribeModelResponse* response) 
   if (const auto& norm = model.layer_norm(); norm.has_value()) response->set_layer_norm_eps(norm->parameters.eps);
   response->set_zero_masked(model.zero_masked());
   if (const auto mask_id = model.dropout_mask_id()) response->set_dropout_mask_id(*mask_id);
+  response->set_saturate(model.saturate());
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, v1::EmbedReque
 }
 
 bool IsLarge(const core::EmbedPlan& plan) {
-  return plan.row_count() > kLargeRows || plan.byte_size() > kLargeReplyBytes;
+  return plan.row_count() > kLargeRows || plan.byte_size() > kLargeReplyBytes || plan.reads_growing_rows();
 }
 
 absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan& plan,
@@ -74,7 +74,10 @@ absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan
                  buffer->bytes().subspan(static_cast<std::size_t>(first) * plan.row_bytes(),
                                          static_cast<std::size_t>(rows) * plan.row_bytes()));
   }
-  if (absl::Status status = plan.model().CheckUndamaged(); !status.ok()) return status;
+  if (absl::Status status = plan.model().CheckUndamaged(); !status.ok()) {
+    if (plan.model().IsFirstToReportDamage()) observability::LogWarning(std::string(status.message()));
+    return status;
+  }
   return buffer;
 }
 

@@ -168,6 +168,13 @@ TEST_P(EmbedBehaviour, IdOutsideTheTableIsRefusedAndNamesItsCell) {
   }
 }
 
+// A report of an engine that an id equal to V took down.
+TEST_P(EmbedBehaviour, CallAfterARefusedIdIsServed) {
+  EXPECT_THAT(Embed(Request({0, 0, kV}, 1, 3)),
+              StatusIs(kInvalid, "ids[0][2] = 10 is outside [0, 10) of model \"tiny\""));
+  EXPECT_THAT(Embed(Request({0, 0, kV - 1}, 1, 3)), IsOk());
+}
+
 TEST_P(EmbedBehaviour, ShapeThatIsNoneIsRefused) {
   EXPECT_THAT(Embed(Request({1, 2, 3, 4, 5}, 2, 3)),
               AllOf(StatusIs(kInvalid, "ids has 5 values, but batch_size 2 x sequence_length 3 asks for 6"),

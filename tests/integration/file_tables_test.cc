@@ -1,7 +1,9 @@
 // Servers whose tables come from files.
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -110,6 +112,27 @@ TEST_F(FileTables, NansAndInfinitiesPassUnchanged) {
     std::memcpy(bits.data(), embedding.bytes().data(), bits.size() * sizeof(std::uint32_t));
     EXPECT_EQ(bits, specials);
   }
+}
+
+// A report of a NaN that came out as null with a success status, and of rows beside it that were lost with it.
+TEST_F(FileTables, NansOfOneRowLeaveOthersAloneAndAreWarnedOfAtStart) {
+  std::vector<float> values(4 * kDim, 1.5f);
+  values[3 * kDim + 7] = std::numeric_limits<float>::quiet_NaN();
+  values[3 * kDim + 9] = std::numeric_limits<float>::quiet_NaN();
+
+  ::testing::internal::CaptureStderr();
+  const testing::ServedModels served(Serving(values, false, config::NanPolicy::kWarn));
+  const std::string log = ::testing::internal::GetCapturedStderr();
+
+  EXPECT_THAT(log, HasSubstr("the table holds 2 NaNs, the first one in row 3, column 7"));
+  for (const std::int64_t id : {0, 1, 2}) {
+    const auto row = served.InProcessClient().Embed(Row(id));
+    ASSERT_THAT(row, IsOk());
+    EXPECT_THAT(row->As<float>().value(), ::testing::Each(1.5f));
+  }
+  const auto row = served.InProcessClient().Embed(Row(3));
+  ASSERT_THAT(row, IsOk());
+  EXPECT_TRUE(std::isnan(row->As<float>().value()[7]));
 }
 
 TEST_F(FileTables, NansStopTheStartWhereTheyAreRejected) {

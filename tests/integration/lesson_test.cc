@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,10 @@ class Lesson : public ::testing::Test {
                      Sinusoidal("sinusoidal-again", 100, 16, 64),
                      Sinusoidal("sinusoidal64", 320, 64, 128),
                      Learned("composer-learned", 50, 8, 32),
-                     Sinusoidal("composer-sinusoidal", 50, 8, 32)};
+                     Sinusoidal("composer-sinusoidal", 50, 8, 32),
+                     {.name = "article",
+                      .token = config::SeededTokens{10000, 256, {.std = 1.0, .seed = 11}},
+                      .position = config::SinusoidalPositions{.max_context_length = 5000}}};
     served_ = new testing::ServedModels(config);
     client_ = new client::Client(served_->TcpClient());
   }
@@ -198,6 +202,44 @@ TEST_F(Lesson, SinusoidalCurveHasTheGoldenNumbersAndIsMonotoneInFourOfFiveSteps)
     EXPECT_NEAR(curve->closed_form[k], golden[k], 1e-6);
   }
   EXPECT_EQ(client_->NeighbourSimilarity({.model = "sinusoidal64", .max_offset = 6})->monotone_steps, 4);
+}
+
+// The article's two modules: a table of 10000 rows with std 1, and positions that are added to vectors it is given.
+TEST_F(Lesson, ArticlesSevenTokensBecomeSevenVectorsOf256) {
+  const EmbedRequest request = {.model = "article",
+                                .ids = {101, 102, 103, 104, 105, 106, 107},
+                                .batch_size = 1,
+                                .sequence_length = 7,
+                                .part = Part::kToken};
+
+  const auto result = client_->Embed(request);
+
+  ASSERT_THAT(result, IsOk());
+  EXPECT_THAT(result->shape(), ElementsAre(1, 7, 256));
+  double squares = 0;
+  const std::span<const float> values = result->As<float>().value();
+  for (const float value : values) squares += static_cast<double>(value) * static_cast<double>(value);
+  EXPECT_NEAR(squares / static_cast<double>(values.size()), 1.0, 0.15) << "four standard errors";
+}
+
+TEST_F(Lesson, ArticlesModuleAddsPositionsToGivenVectors) {
+  const std::vector<float> given(2 * 3 * 256, 0.5f);
+  const auto bytes = std::as_bytes(std::span(given));
+  EmbedRequest request = {.model = "article", .batch_size = 2, .sequence_length = 3};
+  request.inputs_embeds = client::InputTensor{
+      .data_type = client::DataType::kFloat32, .shape = {2, 3, 256}, .bytes = {bytes.begin(), bytes.end()}};
+
+  const auto result = client_->Embed(request);
+
+  ASSERT_THAT(result, IsOk());
+  const std::span<const float> values = result->As<float>().value();
+  ASSERT_EQ(values.size(), given.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto p = static_cast<double>(i / 256 % 3);
+    const std::size_t d = i % 256;
+    const double angle = p * std::exp(-static_cast<double>(d / 2 * 2) * std::log(10000.0) / 256);
+    EXPECT_NEAR(values[i], 0.5 + (d % 2 == 0 ? std::sin(angle) : std::cos(angle)), 1e-6) << i;
+  }
 }
 
 TEST_F(Lesson, DemoModelsHaveTheDemosParameterCounts) {

@@ -104,6 +104,7 @@ Json DescriptionJson(const client::ModelDescription& model) {
           {"position_before_type", model.position_before_type},
           {"layer_norm_eps", OrNull(model.layer_norm_eps)},
           {"zero_masked", model.zero_masked},
+          {"saturate", model.saturate},
           {"dropout_mask_id", OrNull(model.dropout_mask_id)},
           {"out_of_range", NameOrNull(model.out_of_range, client::OutOfRangePolicyName)},
           {"unk_id", OrNull(model.unk_id)},

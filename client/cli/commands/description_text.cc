@@ -72,6 +72,7 @@ void AppendComputation(const client::ModelDescription& model, Fields& fields) {
   append("token types", TypesText(model));
   append("layer norm eps", number(model.layer_norm_eps));
   if (model.zero_masked) append("masked cells", "zero");
+  if (model.saturate) append("overflow", "largest finite value");
   if (model.dropout_mask_id) append("token dropout", absl::StrCat("<mask> is id ", *model.dropout_mask_id));
   append("ids out of range", OutOfRangeText(model));
   append("trained context length", number(model.trained_context_length));

@@ -33,7 +33,6 @@ absl::StatusOr<EmbedPlan> EmbedPlan::Create(std::shared_ptr<const Model> model, 
 
 EmbedPlan::EmbedPlan(std::shared_ptr<const Model> model, EmbedInput input, BatchShape shape, CellPositions positions)
     : model_(std::move(model)), input_(std::move(input)), shape_(std::move(shape)), positions_(std::move(positions)) {
-  if (positions_.used) model_->EnsurePositionRows(positions_.end_row);
   if (model_->out_of_range() != OutOfRangePolicy::kError) ReplaceIdsOutOfRange();
   if (model_->dropout_mask_id().has_value() && part() == Part::kComposed && !input_.ids.empty()) DropMaskTokens();
   Warn();
@@ -147,6 +146,7 @@ void EmbedPlan::ComposeCells(std::int64_t first, std::int64_t count, std::byte* 
   ComposeArguments arguments = {.dim = static_cast<std::size_t>(model_->embedding_dim()),
                                 .row_count = static_cast<std::size_t>(count),
                                 .output_type = output_type(),
+                                .saturate = model_->saturate(),
                                 .out = out};
   if (part() == Part::kPosition) {
     arguments.first = addends[0];

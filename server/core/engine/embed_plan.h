@@ -26,7 +26,7 @@ namespace embd::core {
 class EmbedPlan {
  public:
   /// Checks `input` against the model and the limits, in this order: what the model can do, shape, counts, limits,
-  /// reply size, positions, values. Only the first offence is named. Has rows of a growing position table computed.
+  /// reply size, positions, values. Only the first offence is named.
   ///
   /// Errors:
   ///   FAILED_PRECONDITION [NO_POSITION_TABLE] kPosition of a model without a position table; [NO_TOKEN_TYPES] types
@@ -54,6 +54,10 @@ class EmbedPlan {
     return static_cast<std::size_t>(model_->embedding_dim()) * ElementSize(input_.output_type);
   }
   [[nodiscard]] std::size_t byte_size() const { return static_cast<std::size_t>(row_count()) * row_bytes(); }
+  /// Whether rows of a growing position table are read, which `Compose` may have to compute.
+  [[nodiscard]] bool reads_growing_rows() const {
+    return positions_.used && positions_.end_row > model_->position()->table.rows();
+  }
   /// What the caller should know although nothing is wrong.
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
   /// Whether this is the first request of the model whose ids were outside [0, V) and not refused.

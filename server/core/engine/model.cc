@@ -65,8 +65,9 @@ absl::Status CheckNumbering(const ModelParts& parts) {
   if (parts.numbering == Numbering::kMask && parts.row_offset < 1) {
     return Invalid(parts, "numbering mask needs a row_offset of at least 1, since masked cells have position -1");
   }
-  if (parts.row_offset < 0) {
-    return Invalid(parts, absl::StrCat("row_offset must be >= 0, got ", parts.row_offset));
+  constexpr std::int64_t kMaxRowOffset = std::int64_t{1} << 32;  // far beyond any table, and far from overflow
+  if (parts.row_offset < 0 || parts.row_offset > kMaxRowOffset) {
+    return Invalid(parts, absl::StrCat("row_offset must be from 0 to 2^32, got ", parts.row_offset));
   }
   const std::int64_t rows = PositionRows(parts);
   if (parts.position.has_value() && rows <= UncountedRows(parts)) {
@@ -118,8 +119,8 @@ absl::Status CheckLayerNorm(const ModelParts& parts) {
 }
 
 absl::Status Check(const ModelParts& parts) {
-  if (absl::Status status = CheckPositions(parts); !status.ok()) return status;
   if (absl::Status status = CheckIds(parts); !status.ok()) return status;
+  if (absl::Status status = CheckPositions(parts); !status.ok()) return status;
   if (parts.token_types.has_value() && parts.token_types->table.has_value()) {
     const std::int64_t dim = parts.token_types->table->table.dim();
     if (absl::Status status = CheckSameWidth(parts, "token type tables", dim); !status.ok()) return status;
@@ -182,7 +183,7 @@ absl::Status Model::CheckUndamaged() const {
     if (entry == nullptr || !entry->table.damaged()) continue;
     return Error(absl::StatusCode::kFailedPrecondition, "TABLE_DAMAGED",
                  absl::StrCat("model ", Quote(parts_.name), ": its table is mapped from ", Quote(entry->source),
-                              ", which has become shorter; restore the file and load the model again"));
+                              ", which has become shorter; restore the file and start the server again"));
   }
   return absl::OkStatus();
 }

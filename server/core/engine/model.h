@@ -101,6 +101,7 @@ struct ModelParts {
   bool position_before_type = false;
   std::optional<ModelLayerNorm> layer_norm;
   bool zero_masked = false;  ///< cells that a mask masks are zero after everything
+  bool saturate = false;     ///< see Model::saturate
   std::optional<std::int64_t> trained_context_length;
   std::optional<Vocabulary> vocabulary;
   std::string architecture;
@@ -151,14 +152,10 @@ class Model {
   [[nodiscard]] std::int64_t position_rows() const;
   /// How many positions the table has room for: its rows less those that the numbering never counts to.
   [[nodiscard]] std::optional<std::int64_t> max_context_length() const;
-  /// Position row `index`, in [0, position_rows()); EnsurePositionRows has been called for it.
+  /// Position row `index`, in [0, position_rows()). One that is still to grow is computed.
   [[nodiscard]] const std::byte* position_row(std::int64_t index) const {
     const Table& table = parts_.position->table;
     return index < table.rows() ? table.row(index) : parts_.growth->row(index);
-  }
-  /// Has the rows before `end` computed, where the table grows.
-  void EnsurePositionRows(std::int64_t end) const {
-    if (parts_.growth != nullptr) parts_.growth->EnsureRows(end);
   }
   [[nodiscard]] const std::optional<SinusoidalFormula>& sinusoidal() const { return parts_.sinusoidal; }
   [[nodiscard]] const std::optional<RotaryParameters>& rotary() const { return parts_.rotary; }
@@ -168,6 +165,8 @@ class Model {
   [[nodiscard]] bool position_before_type() const { return parts_.position_before_type; }
   [[nodiscard]] const std::optional<ModelLayerNorm>& layer_norm() const { return parts_.layer_norm; }
   [[nodiscard]] bool zero_masked() const { return parts_.zero_masked; }
+  /// Whether a finite result that the output type would round to infinity becomes its largest finite value instead.
+  [[nodiscard]] bool saturate() const { return parts_.saturate; }
   [[nodiscard]] std::optional<std::int64_t> trained_context_length() const { return parts_.trained_context_length; }
   [[nodiscard]] const Vocabulary* vocabulary() const { return parts_.vocabulary ? &*parts_.vocabulary : nullptr; }
   [[nodiscard]] const std::string& architecture() const { return parts_.architecture; }
@@ -180,6 +179,8 @@ class Model {
   /// Errors:
   ///   FAILED_PRECONDITION  [TABLE_DAMAGED] a mapped file has become shorter; names the model and the file.
   [[nodiscard]] absl::Status CheckUndamaged() const;
+  /// True for the first caller only, so that damage is logged once.
+  [[nodiscard]] bool IsFirstToReportDamage() const { return !damage_reported_.exchange(true); }
 
   /// Counts ids outside [0, vocab_size()) that were not refused; returns how many there had been before.
   std::int64_t CountOutOfRangeIds(std::int64_t count) const { return out_of_range_ids_.fetch_add(count); }
@@ -191,6 +192,7 @@ class Model {
   ModelParts parts_;
   std::string checksum_;
   mutable std::atomic<std::int64_t> out_of_range_ids_ = 0;
+  mutable std::atomic<bool> damage_reported_ = false;
 };
 
 }  // namespace embd::core

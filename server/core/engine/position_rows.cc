@@ -11,7 +11,8 @@
 namespace embd::core {
 namespace {
 
-constexpr std::uint64_t kAnyPosition = std::uint64_t{1} << 63;  // what no value >= 0 reaches
+// Positions of parts that look at no table are bounded too, so that sums of them stay far from overflow.
+constexpr std::int64_t kMaxPosition = std::int64_t{1} << 62;
 
 std::string OfModel(const Model& model) { return absl::StrCat(" of model ", Quote(model.name())); }
 
@@ -113,9 +114,9 @@ class Numberer {
         return InvalidArgument("POSITION_OUT_OF_RANGE",
                                absl::StrCat("position_offsets[", b, "] = ", offsets[b], " must be >= 0"));
       }
-      if (offsets[b] > kMaxOffset) {
+      if (offsets[b] >= kMaxPosition) {
         return InvalidArgument("POSITION_OUT_OF_RANGE",
-                               absl::StrCat("position_offsets[", b, "] = ", offsets[b], " must be at most 2^62"));
+                               absl::StrCat("position_offsets[", b, "] = ", offsets[b], " must be less than 2^62"));
       }
     }
     return absl::OkStatus();
@@ -127,13 +128,14 @@ class Numberer {
       return InvalidArgument("INVALID_OPTION", "position_ids and position_offsets exclude each other");
     }
     const std::uint64_t end =
-        limit_.has_value() ? static_cast<std::uint64_t>(model_.position_rows() - model_.row_offset()) : kAnyPosition;
+        static_cast<std::uint64_t>(limit_.has_value() ? model_.position_rows() - model_.row_offset() : kMaxPosition);
     if (const std::size_t i = FirstOutside(ids, end); i < ids.size()) {
       const bool shared = static_cast<std::int64_t>(ids.size()) != shape_.cells();
       const std::string cell = shared ? absl::StrCat("position_ids[", i, "]")
                                       : shape_.CellName("position_ids", static_cast<std::int64_t>(i));
-      const std::string allowed =
-          limit_.has_value() ? absl::StrCat("is outside [0, ", end, ")", OfModel(model_)) : "must be >= 0";
+      const std::string allowed = limit_.has_value()
+                                      ? absl::StrCat("is outside [0, ", end, ")", OfModel(model_))
+                                      : std::string(ids[i] < 0 ? "must be >= 0" : "must be less than 2^62");
       return InvalidArgument("POSITION_OUT_OF_RANGE", absl::StrCat(cell, " = ", ids[i], " ", allowed));
     }
     CellPositions positions;
@@ -146,8 +148,6 @@ class Numberer {
     }
     return positions;
   }
-
-  static constexpr std::int64_t kMaxOffset = std::int64_t{1} << 62;
 
   const Model& model_;
   const EmbedInput& input_;

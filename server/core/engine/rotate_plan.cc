@@ -177,7 +177,8 @@ absl::Status RotatePlan::CheckPositionIds() const {
 absl::Status RotatePlan::CheckFrequencies() {
   std::int64_t longest = 1;
   if (DependsOnLength(input_.parameters.scaling)) {
-    for (std::int64_t b = 0; b < batch_; ++b) longest = std::max(longest, ScalingLengthOf(b));
+    const std::int64_t rows = SharesPositions() ? std::min<std::int64_t>(batch_, 1) : batch_;
+    for (std::int64_t b = 0; b < rows; ++b) longest = std::max(longest, ScalingLengthOf(b));
   }
   const auto frequencies = ResolveRotary(input_.parameters, longest);
   if (!frequencies.ok()) return frequencies.status();

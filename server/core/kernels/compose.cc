@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -25,9 +27,14 @@ void CopyRows(const ComposeArguments& a) {
   for (std::size_t r = 0; r < a.row_count; ++r) std::memcpy(a.out + r * row_bytes, a.first.rows[r], row_bytes);
 }
 
-// At most two terms, no divisors, no LayerNorm: one pass.
+// Of at most two terms without divisors and LayerNorm: whether they are one that is stored as it is wanted.
+bool IsCopy(const ComposeArguments& a) {
+  return a.second.rows == nullptr && a.scale == 1.0f && a.first.type == a.output_type;
+}
+
+// At most two terms, no divisors, no LayerNorm, nothing to saturate: one pass.
 void ComposeOnce(const ComposeArguments& a) {
-  if (a.second.rows == nullptr && a.scale == 1.0f && a.first.type == a.output_type) return CopyRows(a);
+  if (IsCopy(a)) return CopyRows(a);
   switch (a.output_type) {
     case ElementType::kFloat16: return ComposeToFloat16(a);
     case ElementType::kBFloat16: return ComposeToBFloat16(a);
@@ -39,6 +46,15 @@ void ComposeOnce(const ComposeArguments& a) {
 void DivideRows(const float* divisors, std::size_t row_count, std::size_t dim, float* rows) {
   for (std::size_t r = 0; r < row_count; ++r) {
     for (std::size_t i = 0; i < dim; ++i) rows[r * dim + i] /= divisors[r];
+  }
+}
+
+// Infinities and NaNs stay.
+void Saturate(float largest, std::size_t count, float* values) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const float magnitude = std::fabs(values[i]);
+    const bool beyond = magnitude > largest && magnitude <= std::numeric_limits<float>::max();
+    values[i] = beyond ? std::copysign(largest, values[i]) : values[i];
   }
 }
 
@@ -78,6 +94,7 @@ void ComposeThroughBuffer(const ComposeArguments& a) {
     }
     add(From(a.third, done), rows);
     if (a.layer_norm != nullptr) LayerNormRows(*a.layer_norm, rows, sum);
+    if (a.saturate) Saturate(LargestFinite(a.output_type), rows * a.dim, sum);
     ComposeOnce({.first = {sum_rows.data(), ElementType::kFloat32},
                  .dim = a.dim,
                  .row_count = rows,
@@ -89,9 +106,10 @@ void ComposeThroughBuffer(const ComposeArguments& a) {
 }  // namespace
 
 void Compose(const ComposeArguments& arguments) {
-  if (arguments.third.rows == nullptr && arguments.divisors == nullptr && arguments.layer_norm == nullptr) {
-    return ComposeOnce(arguments);
-  }
+  const bool one_pass =
+      arguments.third.rows == nullptr && arguments.divisors == nullptr && arguments.layer_norm == nullptr;
+  const bool saturates = arguments.saturate && arguments.output_type != ElementType::kFloat32;
+  if (one_pass && (!saturates || IsCopy(arguments))) return ComposeOnce(arguments);
   ComposeThroughBuffer(arguments);
 }
 

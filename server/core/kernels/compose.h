@@ -28,6 +28,7 @@ struct ComposeArguments {
   std::size_t dim = 0;
   std::size_t row_count = 0;
   ElementType output_type = ElementType::kFloat32;
+  bool saturate = false;  ///< finite results beyond the output type's largest finite value become that value
   std::byte* out = nullptr;
 };
 
@@ -37,8 +38,8 @@ struct ComposeArguments {
 /// float32 in that order, and rounded to the output type once, to nearest even. A single unscaled term already stored
 /// in the output type is copied bit for bit. NaNs that are converted keep sign and upper payload bits and become quiet.
 /// Every SIMD target gives the same bits as ComposeReference. Thread safety: thread-safe. Cost: one pass for up to two
-/// terms without divisors and LayerNorm; else some rows at a time go through a buffer that stays in the cache, the one
-/// allocation of a call. No lock, no log.
+/// terms without divisors and LayerNorm, to float32 or without `saturate`; else some rows at a time go through a buffer
+/// that stays in the cache, the one allocation of a call. No lock, no log.
 void Compose(const ComposeArguments& arguments);
 
 /// The same in plain loops: the definition that Compose is tested against.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -52,7 +53,11 @@ void ComposeReference(const ComposeArguments& a) {
       }
     }
     if (a.layer_norm != nullptr) Normalise(*a.layer_norm, &row);
-    for (std::size_t i = 0; i < a.dim; ++i) WriteFloat(row[i], out_row, i, a.output_type);
+    for (std::size_t i = 0; i < a.dim; ++i) {
+      const float largest = LargestFinite(a.output_type);
+      if (a.saturate && std::isfinite(row[i])) row[i] = std::clamp(row[i], -largest, largest);
+      WriteFloat(row[i], out_row, i, a.output_type);
+    }
   }
 }
 

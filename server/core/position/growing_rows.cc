@@ -10,8 +10,8 @@ namespace embd::core {
 absl::StatusOr<std::unique_ptr<GrowingRows>> GrowingRows::Create(std::int64_t first_row, std::int64_t end_row,
                                                                  SinusoidalRows rows) {
   if (first_row < 0 || end_row <= first_row) {
-    return InvalidArgument("INVALID_TABLE", absl::StrCat("grow_to must be more than max_context_length ", first_row,
-                                                         ", got ", end_row));
+    return InvalidArgument("INVALID_TABLE",
+                           absl::StrCat("grow_to must be more than max_context_length ", first_row, ", got ", end_row));
   }
   const auto bytes = TableBytes(end_row - first_row, rows.dim(), ElementType::kFloat32);
   if (!bytes.ok()) return bytes.status();
@@ -26,16 +26,22 @@ GrowingRows::GrowingRows(std::int64_t first_row, std::int64_t end_row, Sinusoida
       rows_(std::move(rows)),
       row_bytes_(static_cast<std::size_t>(rows_.dim()) * sizeof(float)),
       storage_(std::move(storage)),
-      computed_end_(first_row) {}
+      states_(std::make_unique<std::atomic<State>[]>(static_cast<std::size_t>(end_row - first_row))) {}
 
-void GrowingRows::EnsureRows(std::int64_t end_row) {
-  if (computed_end_.load(std::memory_order_acquire) >= end_row) return;
-  const MutexLock lock(&mutex_);
-  for (std::int64_t row = computed_end_.load(std::memory_order_relaxed); row < end_row; ++row) {
-    auto* const out = storage_.data() + static_cast<std::size_t>(row - first_row_) * row_bytes_;
-    rows_.Compute(row, reinterpret_cast<float*>(out));
-    computed_end_.store(row + 1, std::memory_order_release);
+const std::byte* GrowingRows::row(std::int64_t index) {
+  const auto i = static_cast<std::size_t>(index - first_row_);
+  std::byte* const row = storage_.data() + i * row_bytes_;
+  std::atomic<State>& state = states_[i];
+  State seen = state.load(std::memory_order_acquire);
+  if (seen == State::kThere) return row;
+  if (seen == State::kMissing && state.compare_exchange_strong(seen, State::kBeingComputed)) {
+    rows_.Compute(index, reinterpret_cast<float*>(row));
+    state.store(State::kThere, std::memory_order_release);
+    state.notify_all();
+    return row;
   }
+  while ((seen = state.load(std::memory_order_acquire)) != State::kThere) state.wait(seen);
+  return row;
 }
 
 }  // namespace embd::core

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "absl/strings/string_view.h"
 
@@ -20,6 +21,17 @@ enum class ElementType : std::uint8_t { kFloat32, kFloat16, kBFloat16, kFloat64 
     case ElementType::kFloat64: return 8;
   }
   return 0;
+}
+
+/// The largest finite value, as far as a float32 holds it: of float64 that of float32.
+[[nodiscard]] constexpr float LargestFinite(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat16: return 65504.0f;
+    case ElementType::kBFloat16: return 0x1.FEp127f;
+    case ElementType::kFloat32:
+    case ElementType::kFloat64: return std::numeric_limits<float>::max();
+  }
+  return 0.0f;
 }
 
 /// The name used in messages and checksums: "float32", "float16", "bfloat16", "float64".

@@ -94,6 +94,10 @@ INSTANTIATE_TEST_SUITE_P(
                "embeddings.word_embeddings.weight + learned embeddings.position_embeddings.weight[fixed] + types "
                "embeddings.token_type_embeddings.weight, type first -> norm embeddings.LayerNorm.weight, "
                "embeddings.LayerNorm.bias eps 1e-12; pad 0; trained 6"},
+        Family{"BertOfAHead", R"({"model_type":"bert"})", Encoder("bert.embeddings.", 6, 2),
+               "bert.embeddings.word_embeddings.weight + learned bert.embeddings.position_embeddings.weight[fixed] + "
+               "types bert.embeddings.token_type_embeddings.weight, type first -> norm "
+               "bert.embeddings.LayerNorm.weight, bert.embeddings.LayerNorm.bias eps 1e-12; pad 0; trained 6"},
         Family{
             "BertOfATensorFlowFile",
             R"({"model_type":"bert"})",

@@ -79,6 +79,18 @@ TEST(ModelFolder, BothPrefixesWithDifferentTablesAreRefused) {
   EXPECT_THAT(folder.Infer(), StatusIs(kInvalid, HasSubstr("\"wte.weight\" and \"transformer.wte.weight\"")));
 }
 
+TEST(ModelFolder, BothPrefixesOfBertAreRefusedUnlessOneIsNamed) {
+  const ModelFolder folder(R"({"model_type":"bert"})", {{"embeddings.word_embeddings.weight", {10, 8}},
+                                                        {"bert.embeddings.word_embeddings.weight", {10, 8}},
+                                                        {"bert.embeddings.position_embeddings.weight", {6, 8}},
+                                                        {"bert.embeddings.token_type_embeddings.weight", {2, 8}},
+                                                        {"bert.embeddings.LayerNorm.weight", {8}},
+                                                        {"bert.embeddings.LayerNorm.bias", {8}}});
+
+  EXPECT_THAT(folder.Infer(), StatusIs(kInvalid, HasSubstr("two tensors that could be the token table and differ")));
+  EXPECT_THAT(folder.Infer({.token = config::TableFile{.tensor = "bert.embeddings.word_embeddings.weight"}}), IsOk());
+}
+
 // Rows 0 and 1 are those of ids before padding and of padding itself.
 TEST(ModelFolder, ARobertaTableOf514RowsHasRoomFor512Positions) {
   const ModelFolder folder(R"({"model_type":"roberta","max_position_embeddings":514})",

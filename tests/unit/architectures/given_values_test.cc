@@ -174,12 +174,14 @@ TEST(GivenValues, NumberingPaddingOrderAndTheRestAreKept) {
                                                                    .padding_idx = 3,
                                                                    .sum_order = config::SumOrder::kPositionFirst,
                                                                    .zero_masked = true,
+                                                                   .saturate = true,
                                                                    .trained_context_length = 4}));
 
   EXPECT_EQ(Summary(inferred.model),
             "embeddings.word_embeddings.weight + learned embeddings.position_embeddings.weight[padding+1] + types "
             "embeddings.token_type_embeddings.weight, position first -> norm embeddings.LayerNorm.weight, "
             "embeddings.LayerNorm.bias eps 1e-12, masked 0; pad 3; trained 4");
+  EXPECT_EQ(inferred.model.saturate, true);
   EXPECT_THAT(inferred.inferred_from, AllOf(HasNothingOf("position.numbering"), HasNothingOf("position.row_offset"),
                                             HasNothingOf("padding_idx"), HasNothingOf("sum_order"),
                                             HasNothingOf("zero_masked"), HasNothingOf("trained_context_length")));

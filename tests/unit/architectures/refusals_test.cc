@@ -85,6 +85,14 @@ TEST(Refusals, AMissingTokenTableListsWhatWasTriedAndWhatThereIs) {
                     ReasonIs("TENSOR_NOT_FOUND")));
 }
 
+TEST(Refusals, AMissingTokenTableOfBertListsBothPrefixes) {
+  EXPECT_THAT(ModelFolder(R"({"model_type":"bert"})", {{"embed", {10, 8}}}).Infer(),
+              AllOf(StatusIs(kInvalid, AllOf(HasSubstr("\"embeddings.word_embeddings.weight\""),
+                                             HasSubstr("\"bert.embeddings.word_embeddings.weight\""),
+                                             HasSubstr("there are \"embed\""))),
+                    ReasonIs("TENSOR_NOT_FOUND")));
+}
+
 TEST(Refusals, AMissingPositionTableIsNotReplacedByNone) {
   EXPECT_THAT(ModelFolder(R"({"model_type":"gpt2"})", {{"wte.weight", {10, 8}}}).Infer(),
               StatusIs(kInvalid, HasSubstr("has no position table: tried \"wpe.weight\"")));

@@ -31,6 +31,7 @@ client::ModelDescription Opt() {
           .token_types_only_when_sent = true,
           .layer_norm_eps = 1e-5,
           .zero_masked = true,
+          .saturate = true,
           .out_of_range = client::OutOfRangePolicy::kUnk,
           .unk_id = 3,
           .out_of_range_ids = 7,
@@ -47,6 +48,7 @@ TEST(DescriptionText, ShowsHowTheInputStageComputes) {
                                                 "only when sent\n"
                                                 "layer norm eps          1e-05\n"
                                                 "masked cells            zero\n"
+                                                "overflow                largest finite value\n"
                                                 "ids out of range        row 3, 7 so far\n"
                                                 "trained context length  2048\n"
                                                 "note                    its layers project the vectors first\n"));
@@ -81,6 +83,7 @@ TEST(DescriptionJson, HasEveryField) {
   EXPECT_EQ(model["position_before_type"], false);
   EXPECT_EQ(model["layer_norm_eps"], 1e-5);
   EXPECT_EQ(model["zero_masked"], true);
+  EXPECT_EQ(model["saturate"], true);
   EXPECT_EQ(model["out_of_range"], "unk");
   EXPECT_EQ(model["unk_id"], 3);
   EXPECT_EQ(model["out_of_range_ids"], 7);

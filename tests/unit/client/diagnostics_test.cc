@@ -101,7 +101,8 @@ TEST(DescribeModel, ReturnsHowTheInputStageComputes) {
     name: "a" architecture: "opt" numbering: POSITION_NUMBERING_MASK row_offset: 2 padding_idx: 1 token_scale: 0.5
     sinusoidal_layout: SINUSOIDAL_LAYOUT_HALF trained_context_length: 2048 has_token_types: true
     token_types_share_token_table: true token_types_only_when_sent: true position_before_type: true
-    layer_norm_eps: 1e-12 zero_masked: true out_of_range: OUT_OF_RANGE_POLICY_UNK unk_id: 3 out_of_range_ids: 7
+    layer_norm_eps: 1e-12 zero_masked: true saturate: true
+    out_of_range: OUT_OF_RANGE_POLICY_UNK unk_id: 3 out_of_range_ids: 7
     inferred_from { key: "k" value: "v" source: "s" } inferred_from { key: "l" } notes: "n")")});
 
   ASSERT_OK_AND_ASSIGN(const ModelDescription model, ConnectTo(server).DescribeModel({.model = "a"}));
@@ -119,6 +120,7 @@ TEST(DescribeModel, ReturnsHowTheInputStageComputes) {
   EXPECT_TRUE(model.position_before_type);
   EXPECT_EQ(model.layer_norm_eps, 1e-12);
   EXPECT_TRUE(model.zero_masked);
+  EXPECT_TRUE(model.saturate);
   EXPECT_EQ(model.out_of_range, OutOfRangePolicy::kUnk);
   EXPECT_EQ(model.unk_id, 3);
   EXPECT_EQ(model.out_of_range_ids, 7);

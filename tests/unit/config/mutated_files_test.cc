@@ -48,6 +48,7 @@ models:
     padding_idx: 1
     sum_order: position_first
     zero_masked: true
+    saturate: true
     trained_context_length: 7
 )";
 

@@ -24,7 +24,7 @@ TEST(ModelPath, MayStandBesideAllOtherKeys) {
   ASSERT_OK_AND_ASSIGN(
       const ModelConfig model,
       ParseOneModel("path: bert, version: 2, side: encoder, padding_idx: 0, sum_order: position_first, "
-                    "zero_masked: true, trained_context_length: 512, "
+                    "zero_masked: true, saturate: true, trained_context_length: 512, "
                     "token: { tensor: t, vocabulary: v, scale: 2, out_of_range: zero }, "
                     "token_type: none, layer_norm: none, position: { learned: { tensor: p }, numbering: fixed }"));
 
@@ -42,6 +42,7 @@ TEST(ModelPath, MayStandBesideAllOtherKeys) {
                                 .layer_norm = Absent{},
                                 .sum_order = SumOrder::kPositionFirst,
                                 .zero_masked = true,
+                                .saturate = true,
                                 .trained_context_length = 512}));
 }
 
@@ -100,11 +101,12 @@ TEST(ModelValues, AreUnsetWhereTheyAreNotGiven) {
 TEST(ModelValues, AreReadWithoutAPath) {
   ASSERT_OK_AND_ASSIGN(const ModelConfig model,
                        ParseOneModel("padding_idx: 3, sum_order: type_first, zero_masked: false, "
-                                     "trained_context_length: 1, token: { file: t.npy }"));
+                                     "saturate: false, trained_context_length: 1, token: { file: t.npy }"));
 
   EXPECT_EQ(model.padding_idx, 3);
   EXPECT_EQ(model.sum_order, SumOrder::kTypeFirst);
   EXPECT_EQ(model.zero_masked, false);
+  EXPECT_EQ(model.saturate, false);
   EXPECT_EQ(model.trained_context_length, 1);
 }
 
@@ -114,6 +116,7 @@ TEST(ModelValues, OutOfRangeAreRefused) {
       {"padding_idx: none", "models[0].padding_idx: must be an integer >= 0, got \"none\""},
       {"trained_context_length: 0", "models[0].trained_context_length: must be an integer >= 1, got \"0\""},
       {"zero_masked: 1", "models[0].zero_masked: must be true or false, got \"1\""},
+      {"saturate: 65504", "models[0].saturate: must be true or false, got \"65504\""},
       {"sum_order: any", "models[0].sum_order: must be type_first or position_first, got \"any\""},
   };
   for (const auto& [keys, message] : faults) {

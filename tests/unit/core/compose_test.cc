@@ -13,6 +13,7 @@
 #include "server/core/tensor/float_bits.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/table_builder.h"
+#include "tests/unit/core/compose_on_target.h"
 
 namespace embd::core {
 namespace {
@@ -20,41 +21,6 @@ namespace {
 using ::embd::testing::IsOk;
 using ::embd::testing::MakeFloatTable;
 using ::embd::testing::RandomTable;
-using ::embd::testing::TableOf;
-
-constexpr ElementType kStoredTypes[] = {ElementType::kFloat32, ElementType::kFloat16, ElementType::kBFloat16,
-                                        ElementType::kFloat64};
-constexpr ElementType kOutputTypes[] = {ElementType::kFloat32, ElementType::kFloat16, ElementType::kBFloat16};
-// Tail handling is where vector kernels break, so widths around every lane count are tried.
-constexpr std::int64_t kWidths[] = {1, 2, 3, 7, 8, 15, 16, 17, 63, 64, 65, 70, 100, 768};
-
-std::vector<std::byte> RunPoisoned(void (*compose)(const ComposeArguments&), ComposeArguments arguments,
-                                   std::size_t misalignment) {
-  const std::size_t size = arguments.row_count * arguments.dim * ElementSize(arguments.output_type);
-  constexpr std::size_t kGuard = 64;
-  std::vector<std::byte> poisoned(size + misalignment + kGuard, std::byte{0xCD});
-  arguments.out = poisoned.data() + misalignment;
-  compose(arguments);
-  for (std::size_t i = 0; i < misalignment; ++i) EXPECT_EQ(poisoned[i], std::byte{0xCD}) << "wrote before the output";
-  for (std::size_t i = size + misalignment; i < poisoned.size(); ++i) {
-    EXPECT_EQ(poisoned[i], std::byte{0xCD}) << "wrote behind the output";
-  }
-  return {poisoned.begin() + static_cast<std::ptrdiff_t>(misalignment),
-          poisoned.begin() + static_cast<std::ptrdiff_t>(misalignment + size)};
-}
-
-// Rows of a table, as a term.
-class TableTerm {
- public:
-  TableTerm(const Table& table, const std::vector<std::int64_t>& rows) : type_(table.element_type()) {
-    for (const std::int64_t row : rows) rows_.push_back(table.row(row));
-  }
-  Term term() const { return {rows_.data(), type_}; }
-
- private:
-  ElementType type_;
-  std::vector<const std::byte*> rows_;
-};
 
 // Two NaNs added give a NaN of either operand's payload, as the CPU likes; so sums are compared with one kind of NaN.
 void UnifyNans(ElementType type, std::vector<std::byte>* bytes) {
@@ -74,13 +40,6 @@ void UnifyNans(ElementType type, std::vector<std::byte>* bytes) {
     }
   }
 }
-
-class ComposeOnTarget : public ::testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override { ASSERT_THAT(CapSimdTarget(GetParam()), IsOk()); }
-  void TearDown() override { ASSERT_THAT(CapSimdTarget(SupportedBest()), IsOk()); }
-  static std::string SupportedBest() { return "avx3"; }
-};
 
 INSTANTIATE_TEST_SUITE_P(AllTargets, ComposeOnTarget, ::testing::ValuesIn(SupportedSimdTargets()),
                          [](const auto& target) { return target.param; });
@@ -204,13 +163,6 @@ TEST_P(ComposeOnTarget, ScaleAndSumAreNotFused) {
            .out = reinterpret_cast<std::byte*>(out.data())});
 
   EXPECT_THAT(out, ::testing::Each(0x1p-11f));
-}
-
-// A table of one row that holds every pattern of a 16-bit type.
-Table AllPatterns(ElementType type) {
-  std::vector<std::uint16_t> elements(65'536);
-  for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = static_cast<std::uint16_t>(i);
-  return TableOf(1, 65'536, type, elements);
 }
 
 template <typename T>

@@ -395,6 +395,19 @@ TEST(GrowingTable, EndsAtItsCap) {
                     ReasonIs("SEQUENCE_TOO_LONG")));
 }
 
+TEST(GrowingTable, FarRowIsThereWithoutThoseBeforeIt) {
+  constexpr std::int64_t kEnd = std::int64_t{1} << 24;
+  EmbedInput input = PositionsUpTo(1);
+  input.position_offsets = {kEnd - 1};
+  std::vector<float> expected(4);
+  SinusoidalRows::Create(kEnd, 4, {})->Compute(kEnd - 1, expected.data());
+
+  ASSERT_OK_AND_ASSIGN(const EmbedPlan plan, Plan(Growing(3, kEnd), input));
+
+  EXPECT_EQ(Compose(plan), expected);
+  EXPECT_TRUE(plan.reads_growing_rows());
+}
+
 TEST(GrowingTable, GivesTheSameRowsToManyAtOnce) {
   const std::shared_ptr<const Model> model = Model::Create(Growing(1, 64)).value();
   const std::vector<float> expected = testing::FloatsOf(SinusoidalTable(64, 4).value());

@@ -229,6 +229,14 @@ TEST(PositionLimit, HugeOffsetsAreRefusedWithoutOverflow) {
   }
 }
 
+TEST(PositionLimit, HugePositionIdsAreRefusedWhereNoTableIsLookedAtToo) {
+  EmbedInput input = Batch(1, {5, 5});
+  input.part = Part::kToken;
+  input.position_ids = {0, std::numeric_limits<std::int64_t>::max()};
+  EXPECT_THAT(RowsOf(kGpt2, input),
+              AllOf(StatusIs(kInvalid, HasSubstr("must be less than 2^62")), ReasonIs("POSITION_OUT_OF_RANGE")));
+}
+
 TEST(PositionLimit, ExplicitIdPastTheTableIsNamed) {
   EmbedInput input = Batch(1, {5, 5});
   input.position_ids = {0, 18};
@@ -268,6 +276,9 @@ TEST(PositionModel, NumberingThatLacksSomethingIsRefused) {
 TEST(PositionModel, PaddingIdOutsideTheTableIsRefused) {
   EXPECT_THAT(Model::Create(PartsWith({.padding_idx = 5})),
               StatusIs(kInvalid, HasSubstr("padding_idx = 5 is outside [0, 5)")));
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  EXPECT_THAT(Model::Create(PartsWith({.numbering = Numbering::kPadding, .padding_idx = kLargest})),
+              StatusIs(kInvalid, HasSubstr("is outside [0, 5)")));
 }
 
 }  // namespace

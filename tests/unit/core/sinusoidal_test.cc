@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -61,6 +62,18 @@ TEST(SinusoidalTable, LayoutsPlaceSinesAndCosinesDifferently) {
   }
 }
 
+// The formula of fairseq: half 2, inverse frequencies 1 and 1e-4.
+TEST(SinusoidalTable, OddWidthOfTensor2TensorEndsInAColumnOfZeros) {
+  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(4, 5, {.layout = SinusoidalLayout::kTensor2Tensor}));
+
+  for (std::int64_t p = 0; p < 4; ++p) {
+    const double angle = static_cast<double>(p);
+    EXPECT_THAT(RowOf(table, p),
+                Pointwise(FloatNear(1e-7f), std::vector<double>{std::sin(angle), std::sin(angle * 1e-4),
+                                                                std::cos(angle), std::cos(angle * 1e-4), 0.0}));
+  }
+}
+
 TEST(SinusoidalTable, PaddingsRowOfTensor2TensorIsZero) {
   const SinusoidalFormula formula = {.layout = SinusoidalLayout::kTensor2Tensor, .padding_row = 1};
   ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(3, 8, formula));
@@ -98,6 +111,34 @@ TEST(SinusoidalTable, SinCosFormula) {
       const double angle = static_cast<double>(p) / std::pow(10000.0, static_cast<double>(2 * i) / 8);
       EXPECT_NEAR(row[2 * i], std::sin(angle), 1e-7) << p << ' ' << i;
       EXPECT_NEAR(row[2 * i + 1], std::cos(angle), 1e-7) << p << ' ' << i;
+    }
+  }
+}
+
+TEST(SinusoidalTable, EveryPositionHasARowOfItsOwn) {
+  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(1000, 64));
+  std::set<std::vector<float>> rows;
+
+  for (std::int64_t p = 0; p < table.rows(); ++p) rows.insert(RowOf(table, p));
+
+  EXPECT_EQ(rows.size(), 1000u);
+}
+
+// Row p + k is row p with each pair turned by k times its frequency, whatever p is.
+TEST(SinusoidalTable, ShiftTurnsEveryPairByAnAngleOfItsOwn) {
+  ASSERT_OK_AND_ASSIGN(const Table table, SinusoidalTable(128, 64));
+
+  for (const std::int64_t k : {1, 7, 64}) {
+    for (std::int64_t p = 0; p + k < table.rows(); ++p) {
+      const std::vector<float> from = RowOf(table, p);
+      const std::vector<float> to = RowOf(table, p + k);
+      for (std::size_t i = 0; i < 32; ++i) {
+        const double angle = static_cast<double>(k) * std::pow(10000.0, -static_cast<double>(i) / 32);
+        const double sin = from[2 * i];
+        const double cos = from[2 * i + 1];
+        ASSERT_NEAR(to[2 * i], sin * std::cos(angle) + cos * std::sin(angle), 1e-6) << p << ' ' << k << ' ' << i;
+        ASSERT_NEAR(to[2 * i + 1], cos * std::cos(angle) - sin * std::sin(angle), 1e-6) << p << ' ' << k << ' ' << i;
+      }
     }
   }
 }

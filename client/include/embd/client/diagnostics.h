@@ -116,6 +116,8 @@ struct ModelDescription {
   std::optional<double> layer_norm_eps = {};
   /// Whether cells that attention_mask masks become zero after everything.
   bool zero_masked = false;
+  /// Whether a finite result that the output type would round to infinity becomes its largest finite value instead.
+  bool saturate = false;
   /// What an id outside [0, V) does, the row that stands in with kUnk, and how many such ids the model has been asked
   /// for since it was loaded and has not refused.
   OutOfRangePolicy out_of_range = OutOfRangePolicy::kUnspecified;
