@@ -7,6 +7,7 @@ from random_batches.expected import Batch
 from random_batches.models import LONGEST
 from support.stubs import embedding_pb2 as pb
 
+ANY_POSITION = 2**62  # what positions stay below where no table is looked at
 _PARTS = {
     "composed": (pb.PART_UNSPECIFIED, pb.PART_COMPOSED),
     "token": (pb.PART_TOKEN,),
@@ -119,7 +120,7 @@ def _positions(random, model, request, batch):
     if drawn < 0.3:
         _position_ids(random, model, request, batch, used)
     elif drawn < 0.7:
-        room = [model.room - length if used else 2**62 for length in batch.lengths]
+        room = [model.room - length if used else ANY_POSITION - 1 for length in batch.lengths]
         if batch.lengths and random.random() < 0.5:
             offsets = [random.randint(0, most) for most in room]
             batch.offsets = offsets
@@ -130,7 +131,7 @@ def _positions(random, model, request, batch):
 
 
 def _position_ids(random, model, request, batch, used):
-    most = model.rows - model.row_offset if used else 2**63 - 1
+    most = model.rows - model.row_offset if used else ANY_POSITION
     cells = sum(batch.lengths)
     if batch.ragged or random.random() < 0.5:
         ids = [random.randrange(most) for _ in range(cells)]
