@@ -23,8 +23,8 @@ inline constexpr char kReasonPayload[] = "embd.v1/reason";
 /// The reason attached by `Error`, or "" where there is none.
 [[nodiscard]] std::string ErrorReason(const absl::Status& status);
 
-/// `text` as valid UTF-8: each byte that is no part of a character becomes "\\xHH". Paths may hold any byte, messages of
-/// the API may not.
+/// `text` as valid UTF-8: each byte that is no part of a character becomes "\\xHH". Paths may hold any byte, messages
+/// of the API may not.
 [[nodiscard]] std::string ValidUtf8(absl::string_view text);
 
 /// `text` in double quotes for use in a message: escaped, and cut with "…" after 128 bytes.

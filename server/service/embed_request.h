@@ -12,7 +12,8 @@ namespace embd::service {
 ///
 /// Errors:
 ///   UNIMPLEMENTED     [NOT_IMPLEMENTED] a field that is not served yet is set; names the field
-///   INVALID_ARGUMENT  [UNKNOWN_ENUM_VALUE]; [INVALID_OPTION] two sources of ids or vectors, or a type that does not fit;
+///   INVALID_ARGUMENT  [UNKNOWN_ENUM_VALUE]; [INVALID_OPTION] two sources of ids or vectors, or a type that does not
+///   fit;
 ///                     [INVALID_SHAPE] a tensor's shape or size, or a shape that contradicts batch_size
 [[nodiscard]] absl::StatusOr<core::EmbedInput> ToEmbedInput(v1::EmbedRequest* request);
 

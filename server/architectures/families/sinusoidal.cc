@@ -13,14 +13,14 @@ using config::SinusoidalLayout;
 /// What differs between the families whose positions are computed.
 struct Computed {
   absl::string_view model_type;
-  SinusoidalLayout layout;
-  std::int64_t positions;   ///< where max_position_embeddings is absent
-  std::int64_t extra_rows;  ///< of the table, besides one a position
-  bool grows;               ///< longer sequences get more rows
-  Numbering numbering;
-  std::int64_t row_offset;
-  bool scaled;  ///< where scale_embedding is absent
-  std::int64_t padding;
+  SinusoidalLayout layout = SinusoidalLayout::kHalf;
+  std::int64_t positions = 0;   ///< where max_position_embeddings is absent
+  std::int64_t extra_rows = 0;  ///< of the table, besides one a position
+  bool grows = false;           ///< longer sequences get more rows
+  Numbering numbering = Numbering::kFixed;
+  std::int64_t row_offset = 0;
+  bool scaled = false;  ///< where scale_embedding is absent
+  std::int64_t padding = 0;
 };
 
 constexpr std::array<Computed, 5> kFamilies = {{

@@ -18,9 +18,9 @@ struct LayerNormParameters {
 ///     y = (x - mean) / sqrt(variance + eps) * weight + bias
 ///
 /// with the biased variance. All of it in double, rounded to float32 once, so that a result is within one ulp of the
-/// exact one of the float32 row. Sums are added in an order that is part of the contract and that no SIMD width changes:
-/// element i goes to sum i mod 16, in ascending order, and the sixteen are added pairwise (s0 + s8, …, then +4, +2, +1).
-/// Thread safety: thread-safe. Cost: three passes over a row in the cache.
+/// exact one of the float32 row. Sums are added in an order that is part of the contract and that no SIMD width
+/// changes: element i goes to sum i mod 16, in ascending order, and the sixteen are added pairwise (s0 + s8, …, then
+/// +4, +2, +1). Thread safety: thread-safe. Cost: three passes over a row in the cache.
 void LayerNormRows(const LayerNormParameters& parameters, std::size_t row_count, float* rows);
 
 }  // namespace embd::core

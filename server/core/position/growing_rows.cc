@@ -1,5 +1,6 @@
 #include "server/core/position/growing_rows.h"
 
+#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,7 +18,12 @@ absl::StatusOr<std::unique_ptr<GrowingRows>> GrowingRows::Create(std::int64_t fi
   if (!bytes.ok()) return bytes.status();
   auto storage = AlignedBuffer::Allocate(*bytes);
   if (!storage.ok()) return storage.status();
-  return std::unique_ptr<GrowingRows>(new GrowingRows(first_row, end_row, std::move(rows), *std::move(storage)));
+  try {
+    return std::unique_ptr<GrowingRows>(new GrowingRows(first_row, end_row, std::move(rows), *std::move(storage)));
+  } catch (const std::bad_alloc&) {
+    return Error(absl::StatusCode::kResourceExhausted, "OUT_OF_MEMORY",
+                 absl::StrCat("not enough memory for the states of ", end_row - first_row, " rows"));
+  }
 }
 
 GrowingRows::GrowingRows(std::int64_t first_row, std::int64_t end_row, SinusoidalRows rows, AlignedBuffer storage)

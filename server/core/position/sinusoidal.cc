@@ -32,8 +32,9 @@ std::int64_t Sines(std::int64_t dim, SinusoidalLayout layout) {
 }
 
 double Frequency(std::int64_t i, std::int64_t dim, const SinusoidalFormula& formula) {
+  const std::int64_t half = dim / 2;
   const double exponent = formula.layout == SinusoidalLayout::kTensor2Tensor
-                              ? static_cast<double>(i) / static_cast<double>(dim / 2 - 1)
+                              ? static_cast<double>(i) / static_cast<double>(half - 1)
                               : static_cast<double>(2 * i) / static_cast<double>(dim);
   return std::pow(formula.base, -exponent);
 }

@@ -12,7 +12,7 @@ namespace {
 using testing::Floats;
 using testing::MakeTensor;
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kTiny = 0x1p-149F;
 
@@ -48,15 +48,15 @@ TEST(UlpDistance, TakesBothZerosForOne) {
 }
 
 TEST(UlpDistance, PutsInfinityBehindTheLargestNumber) {
-  EXPECT_EQ(Between(kInf, kInf), 0u);
-  EXPECT_EQ(Between(kInf, std::numeric_limits<float>::max()), 1u);
-  EXPECT_EQ(Between(-kInf, kInf), 2u * 0x7F80'0000u);
+  EXPECT_EQ(Between(kInfinity, kInfinity), 0u);
+  EXPECT_EQ(Between(kInfinity, std::numeric_limits<float>::max()), 1u);
+  EXPECT_EQ(Between(-kInfinity, kInfinity), 2u * 0x7F80'0000u);
 }
 
 TEST(UlpDistance, KnowsNoneBetweenNanAndNumbers) {
   EXPECT_EQ(Between(kNan, kNan), 0u);
   EXPECT_EQ(Between(kNan, -kNan), 0u);
-  EXPECT_EQ(Between(kNan, kInf), std::nullopt);
+  EXPECT_EQ(Between(kNan, kInfinity), std::nullopt);
   EXPECT_EQ(Between(0, kNan), std::nullopt);
 }
 
@@ -70,7 +70,7 @@ TEST(UlpDistance, CountsInTheTypeOfTheTensors) {
 }
 
 TEST(CompareCells, FindsTensorsEqualThatAre) {
-  const Tensor tensor = Floats({2, 2}, {1, -0.0F, kNan, kInf});
+  const Tensor tensor = Floats({2, 2}, {1, -0.0F, kNan, kInfinity});
 
   const UlpDifference difference = CompareCells(tensor.view(), tensor.view());
 

@@ -221,8 +221,8 @@ TEST(RotarySetting, LayerTypesAreNamedOnceAndAreMaps) {
               StatusIs(kInvalid, HasSubstr("layer_types.a: given twice")));
   EXPECT_THAT(ParsePosition("{ rotary: { layer_types: [a] } }"),
               StatusIs(kInvalid, HasSubstr("layer_types: must be a map of maps by name, got a list")));
-  EXPECT_THAT(ParsePosition("{ rotary: { layer_types: { a: { thta: 1 } } } }"),
-              StatusIs(kInvalid, HasSubstr("layer_types.a: unknown key \"thta\"; did you mean theta?")));
+  EXPECT_THAT(ParsePosition("{ rotary: { layer_types: { a: { thetas: 1 } } } }"),
+              StatusIs(kInvalid, HasSubstr("layer_types.a: unknown key \"thetas\"; did you mean theta?")));
 }
 
 TEST(RotarySetting, HeadDimIsEvenUnlessAPartOfItIsTurned) {
