@@ -119,24 +119,10 @@ absl::Status ReadIdsTensor(const v1::EmbedRequest& request, core::EmbedInput* in
   return absl::OkStatus();
 }
 
-absl::StatusOr<core::ElementType> ToVectorType(v1::DataType type) {
-  constexpr absl::string_view kAllowed = "FLOAT32, FLOAT16, BFLOAT16, FLOAT64";
-  switch (type) {
-    case v1::DATA_TYPE_FLOAT32: return core::ElementType::kFloat32;
-    case v1::DATA_TYPE_FLOAT16: return core::ElementType::kFloat16;
-    case v1::DATA_TYPE_BFLOAT16: return core::ElementType::kBFloat16;
-    case v1::DATA_TYPE_FLOAT64: return core::ElementType::kFloat64;
-    default: break;
-  }
-  if (!v1::DataType_IsValid(type)) return UnknownEnum("inputs_embeds.data_type", type, kAllowed);
-  return InvalidArgument("INVALID_OPTION", absl::StrCat("inputs_embeds.data_type ", wire::DataTypeName(type),
-                                                        " is no type of vectors; allowed are ", kAllowed));
-}
-
 // Takes the vectors' bytes out of the request: they may be as long as a request can be.
 absl::Status TakeVectors(v1::EmbedRequest* request, core::EmbedInput* input) {
   v1::Tensor& tensor = *request->mutable_inputs_embeds();
-  const auto type = ToVectorType(tensor.data_type());
+  const auto type = ToVectorType("inputs_embeds.data_type", tensor.data_type());
   if (!type.ok()) return type.status();
   const bool ragged = request->row_lengths_size() > 0;
   if (tensor.shape_size() != (ragged ? 2 : 3)) {

@@ -1,7 +1,7 @@
 #include "server/service/embedding_service.h"
 
-#include "server/service/embed_reactor.h"
 #include "server/service/embed_stream_reactor.h"
+#include "server/service/embed_work.h"
 #include "server/service/pooled_unary.h"
 #include "server/service/rotary_table_answer.h"
 #include "server/service/rotate_answer.h"
@@ -10,7 +10,7 @@ namespace embd::service {
 
 grpc::ServerUnaryReactor* EmbeddingService::Embed(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                                   grpc::ByteBuffer* reply) {
-  return AnswerEmbed(backend_, context, request, reply);
+  return PooledUnary<EmbedWork>::Start(backend_, "Embed", context, request, reply);
 }
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* EmbeddingService::EmbedStream(

@@ -25,4 +25,18 @@ absl::StatusOr<core::ElementType> ToOutputType(v1::DataType type) {
                                                               " is no output type; allowed are ", kAllowed));
 }
 
+absl::StatusOr<core::ElementType> ToVectorType(absl::string_view field, v1::DataType type) {
+  constexpr absl::string_view kAllowed = "FLOAT32, FLOAT16, BFLOAT16, FLOAT64";
+  switch (type) {
+    case v1::DATA_TYPE_FLOAT32: return core::ElementType::kFloat32;
+    case v1::DATA_TYPE_FLOAT16: return core::ElementType::kFloat16;
+    case v1::DATA_TYPE_BFLOAT16: return core::ElementType::kBFloat16;
+    case v1::DATA_TYPE_FLOAT64: return core::ElementType::kFloat64;
+    default: break;
+  }
+  if (!v1::DataType_IsValid(type)) return UnknownEnum(field, type, kAllowed);
+  return core::InvalidArgument("INVALID_OPTION", absl::StrCat(field, " ", wire::DataTypeName(type),
+                                                              " is no type of vectors; allowed are ", kAllowed));
+}
+
 }  // namespace embd::service

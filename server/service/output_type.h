@@ -19,6 +19,12 @@ namespace embd::service {
 ///   INVALID_ARGUMENT  [UNKNOWN_ENUM_VALUE]; [INVALID_OPTION] a type that results do not have
 [[nodiscard]] absl::StatusOr<core::ElementType> ToOutputType(v1::DataType type);
 
+/// The type of vectors that a request brings along in `field`.
+///
+/// Errors:
+///   INVALID_ARGUMENT  [UNKNOWN_ENUM_VALUE]; [INVALID_OPTION] a type that vectors do not have
+[[nodiscard]] absl::StatusOr<core::ElementType> ToVectorType(absl::string_view field, v1::DataType type);
+
 }  // namespace embd::service
 
 #endif  // EMBD_SERVER_SERVICE_OUTPUT_TYPE_H_

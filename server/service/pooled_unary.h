@@ -17,11 +17,14 @@ namespace embd::service {
 /// A unary call whose reply is made in pooled buffers: decode, plan, answer. Large requests and large work go to the
 /// workers. Lives until gRPC is done with the call.
 ///
-/// `Work` has a type `Request` and
-///   static absl::StatusOr<Work> Plan(const Backend&, const Request&)
-///   bool IsLarge() const
-///   absl::StatusOr<grpc::ByteBuffer> Answer(Backend&, const Request&, const std::function<absl::Status()>&
-///   interrupted) std::int64_t batch_size() const, sequence_length() const
+/// `Work` has a type `Request` and these functions, of which `Plan` may take what it needs out of the request and
+/// `Answer` asks `interrupted` between blocks of work:
+///
+///     static absl::StatusOr<Work> Plan(const Backend&, Request&)
+///     bool IsLarge() const
+///     absl::StatusOr<grpc::ByteBuffer> Answer(Backend&, const Request&, const std::function<absl::Status()>&
+///                                             interrupted) const
+///     std::int64_t batch_size() const, sequence_length() const
 template <typename Work>
 class PooledUnary final : public grpc::ServerUnaryReactor {
  public:

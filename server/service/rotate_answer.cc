@@ -19,20 +19,6 @@ constexpr std::int64_t kLargeAngles = 16384;  // half a millisecond
 constexpr std::int64_t kLargeVectors = 4096;
 constexpr std::size_t kLargeReplyBytes = std::size_t{3} << 20;
 
-absl::StatusOr<core::ElementType> ToInputType(v1::DataType type) {
-  constexpr absl::string_view kAllowed = "FLOAT32, FLOAT16, BFLOAT16, FLOAT64";
-  switch (type) {
-    case v1::DATA_TYPE_FLOAT32: return core::ElementType::kFloat32;
-    case v1::DATA_TYPE_FLOAT16: return core::ElementType::kFloat16;
-    case v1::DATA_TYPE_BFLOAT16: return core::ElementType::kBFloat16;
-    case v1::DATA_TYPE_FLOAT64: return core::ElementType::kFloat64;
-    default: break;
-  }
-  if (!v1::DataType_IsValid(type)) return UnknownEnum("vectors.data_type", type, kAllowed);
-  return core::InvalidArgument("INVALID_OPTION", absl::StrCat("vectors.data_type ", wire::DataTypeName(type),
-                                                              " is no type of vectors; allowed are ", kAllowed));
-}
-
 absl::StatusOr<core::RotaryLayout> ToLayout(v1::RotaryOutput layout) {
   switch (layout) {
     case v1::ROTARY_OUTPUT_UNSPECIFIED:
@@ -49,7 +35,7 @@ absl::StatusOr<core::RotateInput> ToInput(const v1::RotateRequest& request, core
   if (!output_type.ok()) return output_type.status();
   if (!request.has_vectors()) return core::InvalidArgument("INVALID_SHAPE", "vectors are missing");
   const v1::Tensor& vectors = request.vectors();
-  const auto input_type = ToInputType(vectors.data_type());
+  const auto input_type = ToVectorType("vectors.data_type", vectors.data_type());
   if (!input_type.ok()) return input_type.status();
   core::RotateInput input = {
       .parameters = std::move(parameters),

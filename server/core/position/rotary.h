@@ -20,19 +20,20 @@ enum class RotaryPairing { kHalf, kInterleaved };
 /// How the frequencies of a rotary encoding are changed for contexts longer than those trained on. The names are those
 /// of Hugging Face's `rope_scaling`, and so is the meaning.
 ///
-/// | type         | needs                                        | takes besides |
-/// |--------------|----------------------------------------------|-----------------------------------------------------|
-/// | default      |                                              | | | linear       | factor | | | ntk          |
-/// factor                                       |                                                     | | dynamic |
-/// factor, max_position_embeddings              |                                                     | | yarn |
-/// factor¹, original_max_position_embeddings²   | attention_factor, beta_fast (32), beta_slow (1),    | | | | mscale,
-/// mscale_all_dim, truncate (true)             | | longrope, su | short_factor, long_factor, factor¹ ³,        |
-/// attention_factor                                    | |              | original_max_position_embeddings² | | |
-/// llama3       | factor, low_freq_factor, high_freq_factor,   |                                                     |
-/// |              | original_max_position_embeddings             | | | proportional | | factor (1) |
+/// What each type needs, and what it takes besides (with its default):
+///   default       nothing
+///   linear, ntk   factor
+///   dynamic       factor, max_position_embeddings
+///   yarn          factor¹, original_max_position_embeddings²;
+///                 attention_factor, beta_fast (32), beta_slow (1), mscale, mscale_all_dim, truncate (true)
+///   longrope, su  short_factor, long_factor, factor¹ ³, original_max_position_embeddings²; attention_factor
+///   llama3        factor, low_freq_factor, high_freq_factor, original_max_position_embeddings
+///   proportional  nothing; factor (1)
 ///
 /// ¹ or max_position_embeddings / original_max_position_embeddings, which for longrope goes before factor
-/// ² or max_position_embeddings   ³ not with attention_factor
+/// ² or max_position_embeddings
+/// ³ not with attention_factor
+///
 /// Fields that a type does not take are not looked at. 0 counts as unset for beta_fast, beta_slow, mscale and
 /// mscale_all_dim.
 struct RotaryScaling {
