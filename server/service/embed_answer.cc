@@ -61,23 +61,33 @@ bool IsLarge(const core::EmbedPlan& plan) {
   return plan.row_count() > kLargeRows || plan.byte_size() > kLargeReplyBytes || plan.reads_growing_rows();
 }
 
-absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan& plan,
-                                         absl::FunctionRef<absl::Status()> interrupted) {
-  if (absl::Status status = interrupted(); !status.ok()) return status;
-  auto buffer = backend.buffers->Take(plan.byte_size());
-  if (!buffer.ok()) return buffer.status();
+absl::Status ComposeInto(Backend& /*backend*/, const core::EmbedPlan& plan, std::int64_t first_row,
+                         std::int64_t row_count, std::span<std::byte> out, core::Stores stores,
+                         absl::FunctionRef<absl::Status()> interrupted) {
   const std::int64_t block_rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(kBlockBytes / plan.row_bytes()));
-  for (std::int64_t first = 0; first < plan.row_count(); first += block_rows) {
-    if (absl::Status status = first == 0 ? absl::OkStatus() : interrupted(); !status.ok()) return status;
-    const std::int64_t rows = std::min(block_rows, plan.row_count() - first);
-    plan.Compose(first, rows,
-                 buffer->bytes().subspan(static_cast<std::size_t>(first) * plan.row_bytes(),
-                                         static_cast<std::size_t>(rows) * plan.row_bytes()));
+  for (std::int64_t done = 0; done < row_count; done += block_rows) {
+    if (absl::Status status = done == 0 ? absl::OkStatus() : interrupted(); !status.ok()) return status;
+    const std::int64_t rows = std::min(block_rows, row_count - done);
+    plan.Compose(first_row + done, rows,
+                 out.subspan(static_cast<std::size_t>(done) * plan.row_bytes(),
+                             static_cast<std::size_t>(rows) * plan.row_bytes()),
+                 stores);
   }
   if (absl::Status status = plan.model().CheckUndamaged(); !status.ok()) {
     if (plan.model().IsFirstToReportDamage()) observability::LogWarning(std::string(status.message()));
     return status;
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan& plan,
+                                         absl::FunctionRef<absl::Status()> interrupted) {
+  if (absl::Status status = interrupted(); !status.ok()) return status;
+  auto buffer = backend.buffers->Take(plan.byte_size());
+  if (!buffer.ok()) return buffer.status();
+  absl::Status status =
+      ComposeInto(backend, plan, 0, plan.row_count(), buffer->bytes(), core::Stores::kCached, interrupted);
+  if (!status.ok()) return status;
   return buffer;
 }
 

@@ -1,7 +1,9 @@
 #ifndef EMBD_SERVER_SERVICE_EMBED_ANSWER_H_
 #define EMBD_SERVER_SERVICE_EMBED_ANSWER_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "absl/functional/function_ref.h"
@@ -21,9 +23,16 @@ namespace embd::service {
 /// Whether composing takes so long that it must not be done on gRPC's own threads.
 [[nodiscard]] bool IsLarge(const core::EmbedPlan& plan);
 
+/// Composes rows [first_row, first_row + row_count) to `out`, which has exactly their size; many rows on several
+/// threads at once. `interrupted` is asked between blocks of rows; what it says other than OK ends the work, and what
+/// is in `out` is unspecified then. Errors: those of `interrupted` and of core::Model::CheckUndamaged (asked at the
+/// end).
+[[nodiscard]] absl::Status ComposeInto(Backend& backend, const core::EmbedPlan& plan, std::int64_t first_row,
+                                       std::int64_t row_count, std::span<std::byte> out, core::Stores stores,
+                                       absl::FunctionRef<absl::Status()> interrupted);
+
 /// Admits the reply and composes it. `interrupted` is asked before anything is done and between blocks of rows; what it
-/// says other than OK ends the work. Errors: those of ReplyBuffers::Take, of
-/// core::Model::CheckUndamaged (asked at the end) and of `interrupted`.
+/// says other than OK ends the work. Errors: those of ReplyBuffers::Take and of ComposeInto.
 [[nodiscard]] absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan& plan,
                                                        absl::FunctionRef<absl::Status()> interrupted);
 

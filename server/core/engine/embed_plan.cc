@@ -136,7 +136,7 @@ Term EmbedPlan::TypeTerm(std::int64_t first, std::int64_t count, BlockRows* rows
   return {rows->data(), table.element_type()};
 }
 
-void EmbedPlan::ComposeCells(std::int64_t first, std::int64_t count, std::byte* out) const {
+void EmbedPlan::ComposeCells(std::int64_t first, std::int64_t count, std::byte* out, Stores stores) const {
   BlockRows token_rows, position_rows, type_rows;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled as used
   BlockDivisors divisors;                          // NOLINT(cppcoreguidelines-pro-type-member-init): likewise
   const Term token = TokenTerm(first, count, &token_rows);
@@ -147,7 +147,8 @@ void EmbedPlan::ComposeCells(std::int64_t first, std::int64_t count, std::byte* 
                                 .row_count = static_cast<std::size_t>(count),
                                 .output_type = output_type(),
                                 .saturate = model_->saturate(),
-                                .out = out};
+                                .out = out,
+                                .stores = stores};
   if (part() == Part::kPosition) {
     arguments.first = addends[0];
   } else {
@@ -181,7 +182,7 @@ EmbedPlan::Run EmbedPlan::RunAt(std::int64_t row, std::int64_t end) const {
   return {kPadding, std::min((b + 1) * sequence_length(), end)};
 }
 
-void EmbedPlan::Compose(std::int64_t first_row, std::int64_t row_count, std::span<std::byte> out) const {
+void EmbedPlan::Compose(std::int64_t first_row, std::int64_t row_count, std::span<std::byte> out, Stores stores) const {
   std::byte* next = out.data();
   const std::int64_t end = first_row + row_count;
   for (std::int64_t row = first_row; row < end;) {
@@ -191,7 +192,7 @@ void EmbedPlan::Compose(std::int64_t first_row, std::int64_t row_count, std::spa
     if (run.first_cell == kPadding) {
       std::memset(next, 0, bytes);
     } else {
-      ComposeCells(run.first_cell, count, next);
+      ComposeCells(run.first_cell, count, next, stores);
     }
     next += bytes;
     row += count;

@@ -65,7 +65,9 @@ class EmbedPlan {
 
   /// Writes rows [first_row, first_row + row_count) of the result to `out`, which has exactly row_count * row_bytes()
   /// bytes, aligned to one element. Cost: one pass over the output; takes no lock; allocates what core::Compose does.
-  void Compose(std::int64_t first_row, std::int64_t row_count, std::span<std::byte> out) const;
+  /// `stores` says who reads it next.
+  void Compose(std::int64_t first_row, std::int64_t row_count, std::span<std::byte> out,
+               Stores stores = Stores::kCached) const;
 
  private:
   static constexpr std::int64_t kBlockRows = 128;
@@ -84,7 +86,7 @@ class EmbedPlan {
   };
   [[nodiscard]] Run RunAt(std::int64_t row, std::int64_t end) const;
   // At most kBlockRows cells from `first` on.
-  void ComposeCells(std::int64_t first, std::int64_t count, std::byte* out) const;
+  void ComposeCells(std::int64_t first, std::int64_t count, std::byte* out, Stores stores) const;
   // The terms of the sum for those cells; `rows` is theirs.
   [[nodiscard]] Term TokenTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const;
   [[nodiscard]] Term PositionTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const;

@@ -14,6 +14,12 @@ struct Term {
   ElementType type = ElementType::kFloat32;
 };
 
+/// Who reads the output next, and so how it is best written.
+enum class Stores {
+  kCached,     ///< this core or another one, at once: through the caches
+  kStreaming,  ///< somebody later, or what is written is more than the caches hold: past them
+};
+
 /// What one call of a kernel works on: `row_count` output rows, one after the other at `out`.
 ///
 /// The first term is always there, the third only where the second is. `out` has room for row_count * dim elements of
@@ -30,6 +36,7 @@ struct ComposeArguments {
   ElementType output_type = ElementType::kFloat32;
   bool saturate = false;  ///< finite results beyond the output type's largest finite value become that value
   std::byte* out = nullptr;
+  Stores stores = Stores::kCached;  ///< changes the speed only
 };
 
 /// Writes each output row once: LayerNorm(scale * first / divisor + second + third), as far as these are there.
