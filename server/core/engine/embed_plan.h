@@ -65,36 +65,52 @@ class EmbedPlan {
 
   /// Writes rows [first_row, first_row + row_count) of the result to `out`, which has exactly row_count * row_bytes()
   /// bytes, aligned to one element. Cost: one pass over the output; takes no lock; allocates what core::Compose does.
-  /// `stores` says who reads it next.
+  /// Rows of the batch that lie in the range as a whole are composed some at a time, column by column, so that position
+  /// rows are fetched once for all of them: a call for several is faster than a call for each. `stores` says who reads
+  /// the output next.
   void Compose(std::int64_t first_row, std::int64_t row_count, std::span<std::byte> out,
                Stores stores = Stores::kCached) const;
 
  private:
-  static constexpr std::int64_t kBlockRows = 128;
+  static constexpr std::size_t kBlockRows = 128;
+  static constexpr std::int64_t kRowsTogether = 8;
+  // A cell of the batch, and where its row of the result goes.
+  struct Cell {
+    std::int64_t index;
+    BatchShape::Place place;
+    std::byte* out;
+  };
+  using Cells = std::span<const Cell>;  // at most kBlockRows
   using BlockRows = std::array<const std::byte*, kBlockRows>;
+  using BlockOut = std::array<std::byte*, kBlockRows>;
   using BlockDivisors = std::array<float, kBlockRows>;
+  class Block;
 
   EmbedPlan(std::shared_ptr<const Model> model, EmbedInput input, BatchShape shape, CellPositions positions);
 
   void ReplaceIdsOutOfRange();
   void DropMaskTokens();
   void Warn();
-  // Output rows up to end_row, which are cells from first_cell on, or padding.
+  // Output rows up to end_row, which are cells of one row of the batch from first_cell on, or padding; where rows are
+  // packed, of several.
   struct Run {
     std::int64_t first_cell;
     std::int64_t end_row;
   };
   [[nodiscard]] Run RunAt(std::int64_t row, std::int64_t end) const;
-  // At most kBlockRows cells from `first` on.
-  void ComposeCells(std::int64_t first, std::int64_t count, std::byte* out, Stores stores) const;
+  // How many rows of the batch, from output row `row` on, lie before `end` as a whole and are to be taken together.
+  [[nodiscard]] std::int64_t RowsTogetherAt(std::int64_t row, std::int64_t end) const;
+  void AddColumns(std::int64_t row, std::int64_t batch_rows, std::byte* out, Block* block) const;
+  void AddRun(std::int64_t first_cell, std::int64_t count, std::byte* out, Block* block) const;
+  void ComposeCells(Cells cells, Stores stores) const;
   // The terms of the sum for those cells; `rows` is theirs.
-  [[nodiscard]] Term TokenTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const;
-  [[nodiscard]] Term PositionTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const;
-  [[nodiscard]] Term TypeTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const;
+  [[nodiscard]] Term TokenTerm(Cells cells, BlockRows* rows) const;
+  [[nodiscard]] Term PositionTerm(Cells cells, BlockRows* rows) const;
+  [[nodiscard]] Term TypeTerm(Cells cells, BlockRows* rows) const;
   [[nodiscard]] std::int64_t PositionRow(BatchShape::Place place, std::int64_t cell) const;
   [[nodiscard]] const std::byte* TokenRow(std::int64_t cell) const;
-  [[nodiscard]] const float* Divisors(std::int64_t first, std::int64_t count, BlockDivisors* divisors) const;
-  void ZeroMaskedRows(std::int64_t first, std::int64_t count, std::byte* out) const;
+  [[nodiscard]] const float* Divisors(Cells cells, BlockDivisors* divisors) const;
+  void ZeroMaskedRows(Cells cells) const;
 
   std::shared_ptr<const Model> model_;
   EmbedInput input_;
