@@ -84,6 +84,7 @@ v1::EmbedRequest ToProto(const EmbedRequest& request) {
   result.mutable_attention_mask()->Add(request.attention_mask.begin(), request.attention_mask.end());
   result.set_ragged_layout(static_cast<v1::RaggedLayout>(request.ragged_layout));
   result.set_padding_side(static_cast<v1::PaddingSide>(request.padding_side));
+  result.set_if_checksum(request.if_checksum);
   return result;
 }
 

@@ -37,6 +37,13 @@ v1::Tensor TensorWithoutData(const core::EmbedPlan& plan) {
   return tensor;
 }
 
+absl::Status CheckTablesUnchanged(const core::Model& model, const std::string& if_checksum) {
+  if (if_checksum.empty() || if_checksum == model.checksum()) return absl::OkStatus();
+  return core::Error(absl::StatusCode::kFailedPrecondition, "TABLES_CHANGED",
+                     absl::StrCat("the tables of model ", core::Quote(model.name()), " have checksum ",
+                                  core::Quote(model.checksum()), ", but if_checksum is ", core::Quote(if_checksum)));
+}
+
 grpc::ByteBuffer Join(const std::string& header, ReplyBuffer buffer) {
   const grpc::Slice slices[] = {grpc::Slice(header), PayloadSlice(std::move(buffer))};
   return {slices, 2};
@@ -47,6 +54,7 @@ grpc::ByteBuffer Join(const std::string& header, ReplyBuffer buffer) {
 absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, v1::EmbedRequest* request) {
   auto model = backend.models.Find(request->model(), request->model_version());
   if (!model.ok()) return model.status();
+  if (absl::Status status = CheckTablesUnchanged(**model, request->if_checksum()); !status.ok()) return status;
   auto input = ToEmbedInput(request);
   if (!input.ok()) return input.status();
   auto plan = core::EmbedPlan::Create(*std::move(model), *std::move(input), backend.limits);

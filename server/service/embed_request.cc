@@ -31,7 +31,6 @@ absl::Status CheckServedFields(const v1::EmbedRequest& request) {
   const std::pair<bool, const char*> fields[] = {
       {request.has_output_target(), "output_target"},
       {request.unique(), "unique"},
-      {!request.if_checksum().empty(), "if_checksum"},
   };
   for (const auto& [is_set, name] : fields) {
     if (is_set) {

@@ -52,6 +52,8 @@ struct EmbedRequest {
   PaddingSide padding_side = PaddingSide::kUnspecified;
   /// Vectors in place of scaled token rows, in a float type: (B, T, D), or (sum of row_lengths, D).
   std::optional<InputTensor> inputs_embeds = {};
+  /// Refuse with FAILED_PRECONDITION [TABLES_CHANGED] if the model's tables have another checksum; empty: any will do.
+  std::string if_checksum = {};
 };
 
 /// What a reply says besides the elements.
