@@ -26,6 +26,8 @@ v1::EmbedResponse ResponseWithoutTensor(const core::EmbedPlan& plan) {
   response.set_generation(plan.model().generation());
   response.set_checksum(plan.model().checksum());
   response.mutable_row_lengths()->Assign(plan.row_lengths().begin(), plan.row_lengths().end());
+  response.mutable_unique_ids()->Assign(plan.distinct().ids.begin(), plan.distinct().ids.end());
+  response.mutable_inverse()->Assign(plan.distinct().inverse.begin(), plan.distinct().inverse.end());
   for (const std::string& warning : plan.warnings()) response.add_warnings(warning);
   return response;
 }

@@ -316,7 +316,6 @@ TEST_F(RawBytes, UnknownEnumNumbersAreRefusedNeverTheDefault) {
 TEST_F(RawBytes, FieldsThatAreNotServedYetAreRefusedByName) {
   const std::pair<const char*, std::string> fields[] = {
       {"output_target", BytesField(12, "")},
-      {"unique", VarintField(16, 1)},
   };
   for (const auto& [name, bytes] : fields) {
     SCOPED_TRACE(name);

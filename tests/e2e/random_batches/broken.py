@@ -78,10 +78,11 @@ def _no_such_version(random, request):
 
 
 def _not_served(random, request):
-    if random.randrange(2) == 0:
-        request.output_target.SetInParent()
-    else:
-        request.unique = True
+    request.output_target.SetInParent()
+
+
+def _only_for_tokens(random, request):
+    request.unique = True
 
 
 def _other_tables(random, request):
@@ -95,5 +96,5 @@ def _field_gone(random, request):
 _SPOILERS = (
     *(_wild_value, _wrong_count, _wrong_extent, _wrong_tensor) * 3,
     *(_wrong_enum, _other_enum, _second_source, _field_gone),
-    *(_no_such_model, _no_such_version, _not_served, _other_tables),
+    *(_no_such_model, _no_such_version, _not_served, _other_tables, _only_for_tokens),
 )
