@@ -23,7 +23,7 @@ using client::EmbedRequest;
 using client::Part;
 using ::embd::testing::IsOk;
 
-constexpr std::int64_t kV = 40, kD = 37, kL = 90;
+constexpr std::int64_t kV = 40, kD = 38, kL = 90;
 
 // Any bits but those of NaNs: infinities, subnormals and zeros of both signs among them.
 template <typename Word>
