@@ -84,6 +84,8 @@ v1::EmbedRequest ToProto(const EmbedRequest& request) {
   result.mutable_attention_mask()->Add(request.attention_mask.begin(), request.attention_mask.end());
   result.set_ragged_layout(static_cast<v1::RaggedLayout>(request.ragged_layout));
   result.set_padding_side(static_cast<v1::PaddingSide>(request.padding_side));
+  result.set_unique(request.unique);
+  result.set_if_checksum(request.if_checksum);
   return result;
 }
 
@@ -128,7 +130,9 @@ EmbedInfo FromProto(const v1::EmbedResponse& response) {
           .warnings = ToVector(response.warnings()),
           .data_type = static_cast<DataType>(response.embeddings().data_type()),
           .shape = ToVector(response.embeddings().shape()),
-          .row_lengths = ToVector(response.row_lengths())};
+          .row_lengths = ToVector(response.row_lengths()),
+          .unique_ids = ToVector(response.unique_ids()),
+          .inverse = ToVector(response.inverse())};
 }
 
 EmbedInfo FromProto(const v1::EmbedChunksHeader& header) {

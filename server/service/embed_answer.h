@@ -16,8 +16,11 @@
 // One embedding request -> one reply, in the steps that the calls share.
 namespace embd::service {
 
-/// Finds the model and checks the request, of which the bytes of inputs_embeds are taken. Errors: those of
-/// ToEmbedInput, ModelRegistry::Find and EmbedPlan::Create.
+/// Finds the model and checks the request, of which the bytes of inputs_embeds are taken.
+///
+/// Errors:
+///   FAILED_PRECONDITION  [TABLES_CHANGED] if_checksum is not that of the model found; the message names both
+///   Besides those of ModelRegistry::Find before, and of ToEmbedInput and EmbedPlan::Create after.
 [[nodiscard]] absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, v1::EmbedRequest* request,
                                                         const core::EmbedLimits& limits);
 

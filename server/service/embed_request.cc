@@ -30,8 +30,6 @@ absl::Status CheckRaggedEnums(const v1::EmbedRequest& request) {
 absl::Status CheckServedFields(const v1::EmbedRequest& request) {
   const std::pair<bool, const char*> fields[] = {
       {request.has_output_target(), "output_target"},
-      {request.unique(), "unique"},
-      {!request.if_checksum().empty(), "if_checksum"},
   };
   for (const auto& [is_set, name] : fields) {
     if (is_set) {
@@ -179,7 +177,8 @@ absl::StatusOr<core::EmbedInput> ToEmbedInput(v1::EmbedRequest* request) {
                             .attention_mask = Values(request->attention_mask()),
                             .row_lengths = Values(request->row_lengths()),
                             .packed = request->ragged_layout() == v1::RAGGED_LAYOUT_PACKED,
-                            .pad_left = request->padding_side() == v1::PADDING_SIDE_LEFT};
+                            .pad_left = request->padding_side() == v1::PADDING_SIDE_LEFT,
+                            .unique = request->unique()};
   if (request->has_ids_tensor()) {
     if (absl::Status status = ReadIdsTensor(*request, &input); !status.ok()) return status;
   }

@@ -28,12 +28,25 @@ absl::StatusOr<EmbedPlan> EmbedPlan::Create(std::shared_ptr<const Model> model, 
   auto positions = NumberCells(*model, input, *shape);
   if (!positions.ok()) return positions.status();
   if (absl::Status status = CheckValues(*model, input, *shape); !status.ok()) return status;
-  return EmbedPlan(std::move(model), std::move(input), *std::move(shape), *std::move(positions));
+  DistinctIds distinct;
+  if (input.unique) {
+    distinct = FindDistinct(input.ids);
+    if (absl::Status status = CheckDistinct(*model, input, distinct, limits); !status.ok()) return status;
+  }
+  return EmbedPlan(std::move(model), std::move(input), *std::move(shape), *std::move(positions), std::move(distinct));
 }
 
-EmbedPlan::EmbedPlan(std::shared_ptr<const Model> model, EmbedInput input, BatchShape shape, CellPositions positions)
-    : model_(std::move(model)), input_(std::move(input)), shape_(std::move(shape)), positions_(std::move(positions)) {
+EmbedPlan::EmbedPlan(std::shared_ptr<const Model> model, EmbedInput input, BatchShape shape, CellPositions positions,
+                     DistinctIds distinct)
+    : model_(std::move(model)),
+      input_(std::move(input)),
+      shape_(std::move(shape)),
+      batch_size_(shape_.batch_size()),
+      sequence_length_(shape_.sequence_length()),
+      distinct_(std::move(distinct)),
+      positions_(std::move(positions)) {
   if (model_->out_of_range() != OutOfRangePolicy::kError) ReplaceIdsOutOfRange();
+  if (input_.unique) KeepDistinct();
   if (model_->dropout_mask_id().has_value() && part() == Part::kComposed && !input_.ids.empty()) DropMaskTokens();
   Warn();
 }
@@ -52,6 +65,16 @@ void EmbedPlan::ReplaceIdsOutOfRange() {
   first_out_of_range_ = model_->CountOutOfRangeIds(count) == 0;
   warnings_.push_back(absl::StrCat(count, count == 1 ? " id was" : " ids were", " outside [0, ", vocab_size,
                                    "), read as ", to_zero ? "a row of zeros" : absl::StrCat("id ", model_->unk_id())));
+}
+
+void EmbedPlan::KeepDistinct() {
+  std::vector<std::int64_t> rows;
+  rows.reserve(distinct_.ids.size());
+  for (std::size_t cell = 0; rows.size() < distinct_.ids.size(); ++cell) {
+    if (distinct_.inverse[cell] == static_cast<std::int64_t>(rows.size())) rows.push_back(input_.ids[cell]);
+  }
+  input_.ids = std::move(rows);
+  shape_ = BatchShape::Packed(static_cast<std::int64_t>(input_.ids.size()));
 }
 
 void EmbedPlan::DropMaskTokens() {

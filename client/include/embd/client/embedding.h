@@ -52,6 +52,10 @@ struct EmbedRequest {
   PaddingSide padding_side = PaddingSide::kUnspecified;
   /// Vectors in place of scaled token rows, in a float type: (B, T, D), or (sum of row_lengths, D).
   std::optional<InputTensor> inputs_embeds = {};
+  /// Refuse with FAILED_PRECONDITION [TABLES_CHANGED] if the model's tables have another checksum; empty: any will do.
+  std::string if_checksum = {};
+  /// The rows of the distinct ids only, for Part::kToken. Excludes inputs_embeds.
+  bool unique = false;
 };
 
 /// What a reply says besides the elements.
@@ -64,11 +68,16 @@ struct EmbedInfo {
   std::string checksum = {};
   /// What the caller should know although the call succeeded.
   std::vector<std::string> warnings = {};
-  /// The type of the elements, and the extents: (B, T, D), or (sum of row_lengths, D) for RaggedLayout::kPacked.
+  /// The type of the elements, and the extents: (B, T, D); (sum of row_lengths, D) for RaggedLayout::kPacked; (U, D)
+  /// for `unique`.
   DataType data_type = DataType::kUnspecified;
   std::vector<std::int64_t> shape = {};
   /// Lengths of ragged rows, as in the request; empty otherwise.
   std::vector<std::int64_t> row_lengths = {};
+  /// Of a `unique` request: the U distinct ids, as sent, in the order of their first cells, and for each cell the index
+  /// of its id among them. Empty otherwise.
+  std::vector<std::int64_t> unique_ids = {};
+  std::vector<std::int64_t> inverse = {};
 };
 
 /// A (B, T, D) tensor, or a packed ragged (N, D) one, in memory of its own: row-major, little-endian, without padding

@@ -42,6 +42,8 @@ struct FakeModel {
   /// Its rotary encoding; unset: none. With one, position_encoding kUnspecified means kRotary.
   std::optional<RotaryParameters> rotary = {};
   std::map<std::string, RotaryParameters> rotary_layer_types = {};
+  /// What replies and DescribeModel say of all its tables, and if_checksum must be.
+  std::string checksum = "fake";
 };
 
 /// A transport in memory, for tests of code that uses a Client:
