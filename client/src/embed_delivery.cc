@@ -9,10 +9,22 @@
 
 namespace embd::client {
 
-absl::StatusOr<EmbedInfo> Deliver(grpc::ByteBuffer* reply, const Transport::Place& place) {
+namespace {
+
+bool Fits(const std::optional<SharedMemoryTarget>& written, const std::optional<SharedMemoryTarget>& target) {
+  if (!written.has_value() || !target.has_value()) return written.has_value() == target.has_value();
+  return written->region == target->region && written->offset == target->offset &&
+         written->byte_size <= target->byte_size;
+}
+
+}  // namespace
+
+absl::StatusOr<EmbedInfo> Deliver(grpc::ByteBuffer* reply, const std::optional<SharedMemoryTarget>& target,
+                                  const Transport::Place& place) {
   const auto read = wire::ReadEmbedReply(reply);
   if (!read.ok()) return read.status();
   EmbedInfo info = FromProto(read->response);
+  if (!Fits(info.written, target)) return wire::Senseless("it says that the tensor was written somewhere else");
   const auto out = place(info, read->payload.size);
   if (!out.ok()) return out.status();
   if (absl::Status status = wire::CopyPayload(reply, read->payload, *out); !status.ok()) return status;

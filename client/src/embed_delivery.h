@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "embd/client/transport.h"
@@ -10,12 +11,15 @@
 
 namespace embd::client {
 
-/// Puts the tensor of a received EmbedResponse where `place` says.
+/// Puts the tensor of a received EmbedResponse where `place` says. Where the request had a `target`, the server has put
+/// it there, and `place` is asked for no bytes.
 ///
 /// Errors:
-///   INTERNAL  the reply makes no sense; `place` is not called then.
+///   INTERNAL  the reply makes no sense, or is not for such a target; `place` is not called then.
 ///   Besides those of `place`.
-[[nodiscard]] absl::StatusOr<EmbedInfo> Deliver(grpc::ByteBuffer* reply, const Transport::Place& place);
+[[nodiscard]] absl::StatusOr<EmbedInfo> Deliver(grpc::ByteBuffer* reply,
+                                                const std::optional<SharedMemoryTarget>& target,
+                                                const Transport::Place& place);
 
 /// Memory for a tensor, with unspecified content: what is filled at once need not be cleared before.
 ///
