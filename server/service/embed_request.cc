@@ -29,7 +29,6 @@ absl::Status CheckRaggedEnums(const v1::EmbedRequest& request) {
 
 absl::Status CheckServedFields(const v1::EmbedRequest& request) {
   const std::pair<bool, const char*> fields[] = {
-      {request.has_output_target(), "output_target"},
       {request.unique(), "unique"},
       {!request.if_checksum().empty(), "if_checksum"},
   };
