@@ -26,8 +26,7 @@ absl::Status Call::Interrupted() const {
 
 bool Call::IsLocal() const {
   const std::string peer = context_->peer();
-  return absl::StartsWith(peer, "unix:") || absl::StartsWith(peer, "unix-abstract:") ||
-         absl::StartsWith(peer, "inproc");
+  return absl::StartsWith(peer, "unix:") || absl::StartsWith(peer, "unix-abstract:");
 }
 
 absl::Status HideInternal(const absl::Status& status) {

@@ -27,7 +27,8 @@ class Call {
   /// OK while the caller waits for the result; else CANCELLED or DEADLINE_EXCEEDED. Cheap: asked between row blocks.
   [[nodiscard]] absl::Status Interrupted() const;
 
-  /// Whether the caller is on this machine for certain: it came through a Unix socket, or from this process.
+  /// Whether the caller is on this machine for certain: it came through a Unix socket. (A channel in this process does
+  /// not say where it comes from.)
   [[nodiscard]] bool IsLocal() const;
 
   /// The status as it goes to the wire: details attached, retry pushback where the request would never fit, and in
