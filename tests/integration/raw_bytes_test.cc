@@ -315,7 +315,6 @@ TEST_F(RawBytes, UnknownEnumNumbersAreRefusedNeverTheDefault) {
 
 TEST_F(RawBytes, FieldsThatAreNotServedYetAreRefusedByName) {
   const std::pair<const char*, std::string> fields[] = {
-      {"output_target", BytesField(12, "")},
       {"unique", VarintField(16, 1)},
       {"if_checksum", BytesField(17, "abc")},
   };
