@@ -68,21 +68,18 @@ absl::Status Reserve(const OwnFile& file, std::size_t byte_size) {
 
 class SharedRegion::Registration {
  public:
-  Registration(Client client, std::span<std::byte> bytes) : client_(std::move(client)), bytes_(bytes) {}
+  Registration(Client client, std::string name, std::span<std::byte> bytes)
+      : client_(std::move(client)), name_(std::move(name)), bytes_(bytes) {}
   Registration(const Registration&) = delete;
   Registration& operator=(const Registration&) = delete;
+  // Also where Register has failed: a call whose answer was lost may have registered it.
   ~Registration() {
-    if (!name_.empty()) {
-      client_.UnregisterRegion(name_, {.timeout = absl::Seconds(kUnregisterSeconds)}).IgnoreError();
-    }
+    client_.UnregisterRegion(name_, {.timeout = absl::Seconds(kUnregisterSeconds)}).IgnoreError();
     munmap(bytes_.data(), bytes_.size());
   }
 
-  absl::Status Register(const std::string& name, const std::string& path) {
-    absl::Status status =
-        client_.RegisterRegion({.name = name, .path = path, .byte_size = static_cast<std::int64_t>(bytes_.size())});
-    if (status.ok()) name_ = name;
-    return status;
+  [[nodiscard]] absl::Status Register(const std::string& path) const {
+    return client_.RegisterRegion({.name = name_, .path = path, .byte_size = static_cast<std::int64_t>(bytes_.size())});
   }
 
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -90,8 +87,8 @@ class SharedRegion::Registration {
 
  private:
   const Client client_;
+  const std::string name_;
   const std::span<std::byte> bytes_;
-  std::string name_;  // empty: not registered
 };
 
 absl::StatusOr<SharedRegion> SharedRegion::Create(const Client& client, std::size_t byte_size,
@@ -117,8 +114,9 @@ absl::StatusOr<SharedRegion> SharedRegion::Create(const Client& client, std::siz
   void* const memory =
       mmap(nullptr, byte_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file.descriptor(), 0);
   if (memory == MAP_FAILED) return SystemError(errno, file.path(), "mapped");
-  auto registration = std::make_unique<Registration>(client, std::span(static_cast<std::byte*>(memory), byte_size));
-  if (absl::Status status = registration->Register(name, file.path()); !status.ok()) return status;
+  auto registration =
+      std::make_unique<Registration>(client, name, std::span(static_cast<std::byte*>(memory), byte_size));
+  if (absl::Status status = registration->Register(file.path()); !status.ok()) return status;
   return SharedRegion(std::move(registration));
 }
 

@@ -165,7 +165,7 @@ TEST(SharedMemorySetting, IsOffUnlessGivenAndHasDefaults) {
 
 TEST(SharedMemorySetting, NeedsAPrefix) {
   EXPECT_THAT(Parse("server: { shared_memory: {} }"),
-              StatusIs(kInvalid, HasSubstr("embd.yaml:1: server.shared_memory.prefix: ")));
+              StatusIs(kInvalid, "embd.yaml:1: server.shared_memory: prefix is missing"));
   EXPECT_THAT(Parse("server: { shared_memory: { prefix: '' } }"), StatusIs(kInvalid, HasSubstr("not empty")));
 }
 
