@@ -16,6 +16,14 @@
 
 namespace embd::client {
 
+namespace {
+
+absl::Status RegionsOff() {
+  return ErrorWithReason(absl::StatusCode::kFailedPrecondition, "REGIONS_OFF", "this server maps no shared memory");
+}
+
+}  // namespace
+
 // All members may be used under `mutex` only.
 class FakeTransport::State {
  public:
@@ -78,6 +86,7 @@ class FakeTransport::State {
     }
     const auto checked = fake::CheckEmbed(**model, request, server_info.limits);
     if (!checked.ok()) return checked.status();
+    if (request.output_target.has_value()) return RegionsOff();
     const DataType type = request.output_type == DataType::kUnspecified ? DataType::kFloat32 : request.output_type;
     const std::vector<float> values =
         request.unique ? fake::RowsOf(**model, checked->distinct.ids) : fake::Compose(**model, request, *checked);
@@ -234,6 +243,24 @@ absl::StatusOr<HealthStatus> FakeTransport::CheckHealth(const std::string& servi
   if (found != state_->health.end()) return found->second;
   if (service.empty() || state_->models.contains(service)) return HealthStatus::kServing;
   return absl::NotFoundError(absl::StrCat("no service \"", service, "\""));
+}
+
+absl::Status FakeTransport::RegisterRegion(const Region&, const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("RegisterRegion", options); !status.ok()) return status;
+  return RegionsOff();
+}
+
+absl::Status FakeTransport::UnregisterRegion(const std::string&, const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("UnregisterRegion", options); !status.ok()) return status;
+  return RegionsOff();
+}
+
+absl::StatusOr<std::vector<Region>> FakeTransport::ListRegions(const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("ListRegions", options); !status.ok()) return status;
+  return RegionsOff();
 }
 
 }  // namespace embd::client

@@ -195,6 +195,10 @@ v1::GetServerInfoResponse AnswerGetServerInfo(const Backend& backend) {
   limits.set_max_batch_size(backend.limits.max_batch_size);
   limits.set_max_sequence_length(backend.limits.max_sequence_length);
   limits.set_max_bytes_in_flight(backend.max_bytes_in_flight);
+  if (backend.regions.on()) {
+    response.add_capabilities("shared_memory");
+    response.set_shared_memory_prefix(backend.regions.limits().prefix);
+  }
   return response;
 }
 

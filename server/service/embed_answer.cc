@@ -113,6 +113,12 @@ absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan
   return buffer;
 }
 
+v1::EmbedResponse ResponseWithoutData(const core::EmbedPlan& plan) {
+  v1::EmbedResponse response = ResponseWithoutTensor(plan);
+  *response.mutable_embeddings() = TensorWithoutData(plan);
+  return response;
+}
+
 grpc::ByteBuffer FrameReply(const core::EmbedPlan& plan, ReplyBuffer buffer) {
   const std::string header =
       wire::FrameHeader({{ResponseWithoutTensor(plan), v1::EmbedResponse::kEmbeddingsFieldNumber},

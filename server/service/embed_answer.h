@@ -40,6 +40,9 @@ namespace embd::service {
 [[nodiscard]] absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan& plan,
                                                        absl::FunctionRef<absl::Status()> interrupted);
 
+/// What the reply says besides the elements.
+[[nodiscard]] v1::EmbedResponse ResponseWithoutData(const core::EmbedPlan& plan);
+
 /// The encoded EmbedResponse: a header slice, and `buffer` itself as the payload slice; it goes back to its pool when
 /// gRPC lets the slice go.
 [[nodiscard]] grpc::ByteBuffer FrameReply(const core::EmbedPlan& plan, ReplyBuffer buffer);

@@ -27,19 +27,6 @@ absl::Status CheckRaggedEnums(const v1::EmbedRequest& request) {
   return absl::OkStatus();
 }
 
-absl::Status CheckServedFields(const v1::EmbedRequest& request) {
-  const std::pair<bool, const char*> fields[] = {
-      {request.has_output_target(), "output_target"},
-  };
-  for (const auto& [is_set, name] : fields) {
-    if (is_set) {
-      return core::Error(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
-                         absl::StrCat("field ", name, " of EmbedRequest is not served by this server"));
-    }
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<core::Part> ToPart(v1::Part part) {
   switch (part) {
     case v1::PART_UNSPECIFIED:
@@ -160,7 +147,6 @@ std::vector<std::int64_t> Values(const google::protobuf::RepeatedField<std::int6
 
 absl::StatusOr<core::EmbedInput> ToEmbedInput(v1::EmbedRequest* request) {
   if (absl::Status status = CheckRaggedEnums(*request); !status.ok()) return status;
-  if (absl::Status status = CheckServedFields(*request); !status.ok()) return status;
   const auto part = ToPart(request->part());
   if (!part.ok()) return part.status();
   const auto output_type = ToOutputType(request->output_type());

@@ -123,6 +123,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddRotaryTableCommand(app, action);
   AddSimilarityCommand(app, action);
   AddCompareCommand(app, action);
+  AddRegionsCommand(app, action);
   AddCompletionCommand(app, action);
   AddHelpCommand(app, action);
 

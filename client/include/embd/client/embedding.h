@@ -16,6 +16,18 @@
 
 namespace embd::client {
 
+/// A place in a registered region of shared memory; see shared_region.h.
+struct SharedMemoryTarget {
+  /// The region's name.
+  std::string region = {};
+  /// Where in the region, in bytes: a multiple of 64.
+  std::int64_t offset = 0;
+  /// The bytes from there on that may be written, or that were written.
+  std::int64_t byte_size = 0;
+
+  friend bool operator==(const SharedMemoryTarget&, const SharedMemoryTarget&) = default;
+};
+
 /// One (B, T) batch: B = batch_size, T = sequence_length. The server checks it; nothing is checked here.
 ///
 /// A ragged batch has row_lengths; all that has a value a cell then holds the rows one after the other, without
@@ -56,6 +68,9 @@ struct EmbedRequest {
   std::string if_checksum = {};
   /// The rows of the distinct ids only, for Part::kToken. Excludes inputs_embeds.
   bool unique = false;
+  /// Where the server writes the elements in place of a reply. The tensor that is handed out then has type and shape,
+  /// but no elements. On a refused request nothing is written; see Client::EmbedToRegion.
+  std::optional<SharedMemoryTarget> output_target = {};
 };
 
 /// What a reply says besides the elements.
@@ -78,6 +93,8 @@ struct EmbedInfo {
   /// of its id among them. Empty otherwise.
   std::vector<std::int64_t> unique_ids = {};
   std::vector<std::int64_t> inverse = {};
+  /// Where the elements stand, exactly, for a request with output_target; unset otherwise.
+  std::optional<SharedMemoryTarget> written = {};
 };
 
 /// A (B, T, D) tensor, or a packed ragged (N, D) one, in memory of its own: row-major, little-endian, without padding
