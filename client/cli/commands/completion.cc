@@ -22,6 +22,8 @@ constexpr Values kValues[] = {
     {"--part", "-W 'composed token position'"},
     {"--dtype", "-W 'float32 float16 bfloat16'"},
     {"--table", "-W 'token position'"},
+    {"--mode", "-W 'unary stream async'"},
+    {"--ids-distribution", "-W 'uniform zipf'"},
     {"--pairing", "-W 'half interleaved'"},
     {"--in-format", "-W 'npy json jsonl csv txt safetensors'"},
     {"--in", "-f"},

@@ -1,6 +1,8 @@
 #ifndef EMBD_TESTS_UNIT_CLI_COMMAND_RUNNER_H_
 #define EMBD_TESTS_UNIT_CLI_COMMAND_RUNNER_H_
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -22,7 +24,8 @@ struct Result {
 /// Runs embdctl against a fake that serves
 ///   tiny   V 3, D 2, L 4: token row i is (2i, 2i + 1), position row p is (10p, -10p); words king, queen, man
 ///   plain  V 3, D 2, the same token table, no positions, no words
-/// in a world whose clock moves only when something sleeps.
+/// in a world whose clock moves only when something sleeps, and whose steady time goes on by a millisecond with each
+/// look at it.
 class CommandRunner {
  public:
   CommandRunner() {
@@ -50,7 +53,10 @@ class CommandRunner {
                                return client::Client(fake);
                              },
                              .now = [this] { return now; },
-                             .sleep = [this](absl::Duration time) { now += time; }};
+                             .sleep = [this](absl::Duration time) { now += time; },
+                             .steady = [this] { return looks.fetch_add(1) * absl::Milliseconds(1); },
+                             .interrupted = [this] { return interrupted; },
+                             .err_is_terminal = err_is_terminal};
     const int code = RunCommandLine(arguments, world);
     return {.code = code, .out = out.str(), .err = err.str()};
   }
@@ -59,6 +65,9 @@ class CommandRunner {
   std::string address;
   absl::Duration timeout;
   absl::Time now = absl::UnixEpoch();
+  std::atomic<std::int64_t> looks = 0;
+  bool interrupted = false;
+  bool err_is_terminal = false;
 };
 
 }  // namespace embd::cli::testing
