@@ -94,12 +94,16 @@ void AddIds(CLI::App& command, BenchOptions& options) {
       ->check(CLI::IsMember({"uniform", "zipf"}))
       ->capture_default_str()
       ->excludes(file);
-  command.add_option("--seed", options.seed, "Of random ids and shapes")->type_name("N")->capture_default_str();
+  command.add_option("--seed", options.seed, "Of random ids and shapes")
+      ->type_name("N")
+      ->check(WholeNumberFrom(0, std::numeric_limits<std::int64_t>::max()))
+      ->capture_default_str();
 }
 
 }  // namespace
 
 absl::StatusOr<std::vector<BatchShape>> BenchOptions::CheckedShapes() const {
+  if (absl::Status status = CheckPace(Pace()); !status.ok()) return status;
   if (window && !HasWindow()) return absl::InvalidArgumentError("--window is for --mode stream and async");
   if (connections > concurrency) {
     return absl::InvalidArgumentError(

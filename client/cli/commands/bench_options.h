@@ -41,7 +41,7 @@ struct BenchOptions {
   [[nodiscard]] std::int64_t WindowOrDefault() const { return window.value_or(16); }
 
   /// Errors:
-  ///   INVALID_ARGUMENT  options that do not go together; shapes that cannot be read.
+  ///   INVALID_ARGUMENT  options that do not go together, or make no load; shapes that cannot be read.
   [[nodiscard]] absl::StatusOr<std::vector<BatchShape>> CheckedShapes() const;
   [[nodiscard]] PaceSettings Pace() const;
 };

@@ -26,7 +26,9 @@ double MeasuredTurns(const PaceSettings& settings) {
   return settings.calls ? std::min(turns, static_cast<double>(*settings.calls)) : turns;
 }
 
-absl::Status Check(const PaceSettings& settings) {
+}  // namespace
+
+absl::Status CheckPace(const PaceSettings& settings) {
   if (settings.duration == absl::InfiniteDuration() && !settings.calls) {
     return absl::InvalidArgumentError("a load needs a duration or a number of calls");
   }
@@ -41,11 +43,9 @@ absl::Status Check(const PaceSettings& settings) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<Pace>> Pace::Start(const PaceSettings& settings, const Clock& clock,
                                                   std::stop_token stop) {
-  if (absl::Status status = Check(settings); !status.ok()) return status;
+  if (absl::Status status = CheckPace(settings); !status.ok()) return status;
   return std::unique_ptr<Pace>(new Pace(settings, clock, std::move(stop)));
 }
 

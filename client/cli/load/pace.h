@@ -21,6 +21,10 @@ struct PaceSettings {
   std::optional<double> rate = {};                     ///< calls a second; unset: a closed loop
 };
 
+/// Errors:
+///   INVALID_ARGUMENT  neither duration nor calls end it; a rate that makes no call, or more than 2^53, of it.
+[[nodiscard]] absl::Status CheckPace(const PaceSettings& settings);
+
 /// One call that is to be made.
 struct Turn {
   std::int64_t number = 0;  ///< from 0, warm-up included
@@ -39,10 +43,7 @@ struct Turn {
 /// Thread safety: thread-safe.
 class Pace {
  public:
-  /// Starts now.
-  ///
-  /// Errors:
-  ///   INVALID_ARGUMENT  neither duration nor calls end it; a rate that makes no call, or more than 2^53, of it.
+  /// Starts now. Errors: those of CheckPace.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<Pace>> Start(const PaceSettings& settings, const Clock& clock,
                                                                    std::stop_token stop);
 

@@ -49,6 +49,8 @@ class CommandRunner {
                                                const client::ClientOptions& options) -> absl::StatusOr<client::Client> {
                                address = to;
                                timeout = options.timeout;
+                               max_attempts = options.max_attempts;
+                               ++connects;
                                if (to == "nonsense") return absl::InvalidArgumentError("no address");
                                return client::Client(fake);
                              },
@@ -64,6 +66,8 @@ class CommandRunner {
   std::shared_ptr<client::FakeTransport> fake = std::make_shared<client::FakeTransport>();
   std::string address;
   absl::Duration timeout;
+  int max_attempts = 0;  ///< of the last connection
+  int connects = 0;
   absl::Time now = absl::UnixEpoch();
   std::atomic<std::int64_t> looks = 0;
   bool interrupted = false;
