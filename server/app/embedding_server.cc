@@ -16,6 +16,7 @@
 #include "grpc/grpc.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
+#include "server/app/idle_memory.h"
 #include "server/app/memory_limit.h"
 #include "server/app/model_builder.h"
 #include "server/app/table_budget.h"
@@ -33,6 +34,7 @@ namespace embd::app {
 namespace {
 
 constexpr std::int64_t kMaxIdleReplyBytes = std::int64_t{512} << 20;
+constexpr std::chrono::seconds kIdleMemoryPeriod(30);
 constexpr absl::string_view kUnixPrefix = "unix:";
 constexpr int kKeepaliveTimeMs = 20'000;  // finds readers that have gone while a reply is pinned for them
 constexpr int kKeepaliveTimeoutMs = 10'000;
@@ -200,6 +202,7 @@ class Server final : public EmbeddingServer {
   std::vector<UnixSocket> sockets_;
   std::vector<std::string> addresses_;
   int port_ = 0;
+  const IdleMemory idle_memory_{backend_->buffers, kIdleMemoryPeriod};
 };
 
 }  // namespace

@@ -35,7 +35,8 @@ namespace embd::client {
 /// CallOptions say, INTERNAL when a reply makes no sense.
 class Client {
  public:
-  /// Prepares a connection, which is made by the first call; so a server that is not there is found out then.
+  /// Prepares a connection of its own, which is made by the first call; so a server that is not there is found out
+  /// then.
   ///
   /// `address` is one of
   ///   HOST:PORT, [IPV6]:PORT        a name stands for all its addresses
