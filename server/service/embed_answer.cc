@@ -11,6 +11,7 @@
 #include "server/service/describe.h"
 #include "server/service/embed_request.h"
 #include "server/service/payload_slice.h"
+#include "server/service/shared_work.h"
 
 namespace embd::service {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 constexpr std::int64_t kLargeRows = 1024;
 constexpr std::size_t kLargeReplyBytes = std::size_t{3} << 20;
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;  // composed between two looks at cancellation
+constexpr std::int64_t kSharedBlocks = 2;                  // more of them are shared with other threads
 
 v1::EmbedResponse ResponseWithoutTensor(const core::EmbedPlan& plan) {
   v1::EmbedResponse response;
@@ -61,23 +63,32 @@ bool IsLarge(const core::EmbedPlan& plan) {
   return plan.row_count() > kLargeRows || plan.byte_size() > kLargeReplyBytes || plan.reads_growing_rows();
 }
 
-absl::Status ComposeInto(Backend& /*backend*/, const core::EmbedPlan& plan, std::int64_t first_row,
-                         std::int64_t row_count, std::span<std::byte> out, core::Stores stores,
-                         absl::FunctionRef<absl::Status()> interrupted) {
+absl::Status ComposeInto(Backend& backend, const core::EmbedPlan& plan, std::int64_t first_row, std::int64_t row_count,
+                         std::span<std::byte> out, core::Stores stores, absl::FunctionRef<absl::Status()> interrupted) {
   const std::int64_t block_rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(kBlockBytes / plan.row_bytes()));
-  for (std::int64_t done = 0; done < row_count; done += block_rows) {
-    if (absl::Status status = done == 0 ? absl::OkStatus() : interrupted(); !status.ok()) return status;
+  const auto compose_block = [&](std::int64_t block) {
+    const std::int64_t done = block * block_rows;
     const std::int64_t rows = std::min(block_rows, row_count - done);
     plan.Compose(first_row + done, rows,
                  out.subspan(static_cast<std::size_t>(done) * plan.row_bytes(),
                              static_cast<std::size_t>(rows) * plan.row_bytes()),
                  stores);
+  };
+  if (row_count <= kSharedBlocks * block_rows) {
+    for (std::int64_t block = 0; block * block_rows < row_count; ++block) {
+      if (absl::Status status = block == 0 ? absl::OkStatus() : interrupted(); !status.ok()) return status;
+      compose_block(block);
+    }
+  } else {
+    const std::int64_t blocks = (row_count + block_rows - 1) / block_rows;
+    if (absl::Status status = ShareWork(backend.workers, blocks, compose_block, interrupted); !status.ok())
+      return status;
   }
-  if (absl::Status status = plan.model().CheckUndamaged(); !status.ok()) {
-    if (plan.model().IsFirstToReportDamage()) observability::LogWarning(std::string(status.message()));
-    return status;
+  absl::Status status = plan.model().CheckUndamaged();
+  if (!status.ok() && plan.model().IsFirstToReportDamage()) {
+    observability::LogWarning(std::string(status.message()));
   }
-  return absl::OkStatus();
+  return status;
 }
 
 absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan& plan,

@@ -14,7 +14,7 @@
 
 namespace embd::service {
 
-/// One EmbedRequest on its way to its reply, for PooledUnary; the steps are those of embed_answer.h.
+/// One EmbedRequest on its way to its reply, for a PooledCall; the steps are those of embed_answer.h.
 class EmbedWork {
  public:
   using Request = v1::EmbedRequest;

@@ -10,7 +10,7 @@ namespace embd::service {
 
 grpc::ServerUnaryReactor* EmbeddingService::Embed(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                                   grpc::ByteBuffer* reply) {
-  return PooledUnary<EmbedWork>::Start(backend_, "Embed", context, request, reply);
+  return AnswerPooled<EmbedWork>(backend_, "Embed", context, request, reply);
 }
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* EmbeddingService::EmbedStream(
@@ -20,12 +20,12 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* EmbeddingService::E
 
 grpc::ServerUnaryReactor* EmbeddingService::Rotate(grpc::CallbackServerContext* context,
                                                    const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
-  return PooledUnary<RotateWork>::Start(backend_, "Rotate", context, request, reply);
+  return AnswerPooled<RotateWork>(backend_, "Rotate", context, request, reply);
 }
 
 grpc::ServerUnaryReactor* EmbeddingService::RotaryTable(grpc::CallbackServerContext* context,
                                                         const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
-  return PooledUnary<RotaryTableWork>::Start(backend_, "RotaryTable", context, request, reply);
+  return AnswerPooled<RotaryTableWork>(backend_, "RotaryTable", context, request, reply);
 }
 
 }  // namespace embd::service

@@ -2,20 +2,22 @@
 #define EMBD_SERVER_SERVICE_POOLED_UNARY_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "grpcpp/grpcpp.h"
+#include "server/core/threads/mutex.h"
 #include "server/service/backend.h"
 #include "server/service/call.h"
 #include "server/service/overload.h"
+#include "server/service/worker_pool.h"
 
 namespace embd::service {
 
-/// A unary call whose reply is made in pooled buffers: decode, plan, answer. Large requests and large work go to the
-/// workers. Lives until gRPC is done with the call.
+/// One call whose reply is made in pooled buffers: decode, plan, answer.
 ///
 /// `Work` has a type `Request` and these functions, of which `Plan` may take what it needs out of the request and
 /// `Answer` asks `interrupted` between blocks of work:
@@ -25,74 +27,59 @@ namespace embd::service {
 ///     absl::StatusOr<grpc::ByteBuffer> Answer(Backend&, const Request&, const std::function<absl::Status()>&
 ///                                             interrupted) const
 ///     std::int64_t batch_size() const, sequence_length() const
+///
+/// Thread safety: as Call.
 template <typename Work>
-class PooledUnary final : public grpc::ServerUnaryReactor {
+class PooledCall {
  public:
-  /// `rpc` is a literal.
-  static grpc::ServerUnaryReactor* Start(Backend* backend, absl::string_view rpc, grpc::CallbackServerContext* context,
-                                         const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
-    auto* const reactor = new PooledUnary(backend, rpc, context, request, reply);
-    if (IsLarge(reactor->request_)) {
-      backend->workers.Add([reactor] { reactor->PlanAndAnswer(/*on_worker=*/true); });
-    } else {
-      reactor->PlanAndAnswer(/*on_worker=*/false);
-    }
-    return reactor;
-  }
-
-  void OnCancel() override { call_.OnCancelled(); }
-  void OnDone() override { delete this; }
-
- private:
-  PooledUnary(Backend* backend, absl::string_view rpc, grpc::CallbackServerContext* context,
-              const grpc::ByteBuffer* request, grpc::ByteBuffer* reply)
+  /// `rpc` is a literal; `request` and `reply` are gRPC's own for this call.
+  PooledCall(Backend* backend, absl::string_view rpc, grpc::CallbackServerContext* context,
+             const grpc::ByteBuffer* request, grpc::ByteBuffer* reply)
       : backend_(*backend),
         call_(rpc, context),
-        // gRPC's own object for this call, which it does not read again
-        request_(const_cast<grpc::ByteBuffer&>(*request)),
+        request_(const_cast<grpc::ByteBuffer&>(*request)),  // which gRPC does not read again
         reply_(*reply) {}
 
-  void PlanAndAnswer(bool on_worker) {
-    const absl::Status status = WithinMemory([&] { return Plan(on_worker); });
-    if (!status.ok()) return End(status);
-    if (work_->IsLarge() && !on_worker) return backend_.workers.Add([this] { Answer(); });
-    Answer();
-  }
+  void OnCancelled() { call_.OnCancelled(); }
 
-  absl::Status Plan(bool on_worker) {
-    if (on_worker) {  // the caller may have gone while this waited
+  /// Whether nothing of the call should be done on gRPC's own threads.
+  [[nodiscard]] bool HasLargeRequest() const { return service::IsLarge(request_); }
+
+  /// Decodes and plans.
+  [[nodiscard]] absl::Status Plan() {
+    return WithinMemory([this] {
+      // the caller may have gone while this waited
       if (absl::Status status = call_.Interrupted(); !status.ok()) return status;
-    }
-    if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message_); !status.ok()) return status;
-    auto work = Work::Plan(backend_, message_);
-    if (!work.ok()) return work.status();
-    work_.emplace(*std::move(work));
-    return absl::OkStatus();
+      if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message_); !status.ok()) return status;
+      auto work = Work::Plan(backend_, message_);
+      if (!work.ok()) return work.status();
+      work_.emplace(*std::move(work));
+      return absl::OkStatus();
+    });
   }
 
-  void Answer() {
-    End(WithinMemory([this] {
+  /// Whether the answer to what has been planned should not be made on gRPC's own threads.
+  [[nodiscard]] bool HasLargeWork() const { return work_->IsLarge(); }
+
+  /// Answers what has been planned. Returns how the call ends.
+  [[nodiscard]] grpc::Status Answer() {
+    return End(WithinMemory([this] {
       auto framed = work_->Answer(backend_, message_, [this] { return call_.Interrupted(); });
       if (framed.ok()) reply_.Swap(&*framed);
       return framed.status();
     }));
   }
 
-  void End(const absl::Status& status) {
+  /// Returns how the call ends whose planning or answering ended so.
+  [[nodiscard]] grpc::Status End(const absl::Status& status) {
     call_.Log(message_.model(), work_ ? work_->batch_size() : -1, work_ ? work_->sequence_length() : -1,
               static_cast<std::int64_t>(request_.Length()),
               status.ok() ? static_cast<std::int64_t>(reply_.Length()) : 0, status);
-    LetGoOfTheRequest();
-    Finish(call_.Seal(status));
-  }
-
-  // OnDone comes when the caller has read the reply, which a slow one does late; only the reply is held for it.
-  void LetGoOfTheRequest() {
-    typename Work::Request().Swap(&message_);
-    work_.reset();
     request_.Clear();
+    return call_.Seal(status);
   }
 
+ private:
   Backend& backend_;
   Call call_;
   grpc::ByteBuffer& request_;
@@ -100,6 +87,67 @@ class PooledUnary final : public grpc::ServerUnaryReactor {
   typename Work::Request message_;
   std::optional<Work> work_;
 };
+
+/// A PooledCall that is answered by the workers. Lives until gRPC is done with the call.
+template <typename Work>
+class PooledReactor final : public grpc::ServerUnaryReactor {
+ public:
+  PooledReactor(WorkerPool* workers, std::unique_ptr<PooledCall<Work>> call)
+      : workers_(*workers), call_(std::move(call)) {}
+
+  void PlanAndAnswer() {
+    workers_.Add([this] {
+      const absl::Status status = call_->Plan();
+      End(status.ok() ? call_->Answer() : call_->End(status));
+    });
+  }
+
+  void Answer() {
+    workers_.Add([this] { End(call_->Answer()); });
+  }
+
+  void OnCancel() override {
+    const core::MutexLock lock(&mutex_);
+    if (call_ != nullptr) call_->OnCancelled();
+  }
+  void OnDone() override { delete this; }
+
+ private:
+  // OnDone comes when the caller has read the reply, which a slow one does late; only the reply is held for it.
+  void End(const grpc::Status& status) {
+    {
+      const core::MutexLock lock(&mutex_);
+      call_.reset();
+    }
+    Finish(status);
+  }
+
+  WorkerPool& workers_;
+  core::Mutex mutex_;  // between the end of the call and its cancellation
+  std::unique_ptr<PooledCall<Work>> call_;
+};
+
+/// Answers a unary call: a small one at once, which spares gRPC from handing the end of the call to another thread; a
+/// large one by the workers.
+template <typename Work>
+grpc::ServerUnaryReactor* AnswerPooled(Backend* backend, absl::string_view rpc, grpc::CallbackServerContext* context,
+                                       const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
+  auto call = std::make_unique<PooledCall<Work>>(backend, rpc, context, request, reply);
+  if (call->HasLargeRequest()) {
+    auto* const reactor = new PooledReactor<Work>(&backend->workers, std::move(call));
+    reactor->PlanAndAnswer();
+    return reactor;
+  }
+  const absl::Status planned = call->Plan();
+  if (planned.ok() && call->HasLargeWork()) {
+    auto* const reactor = new PooledReactor<Work>(&backend->workers, std::move(call));
+    reactor->Answer();
+    return reactor;
+  }
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  reactor->Finish(planned.ok() ? call->Answer() : call->End(planned));
+  return reactor;
+}
 
 }  // namespace embd::service
 

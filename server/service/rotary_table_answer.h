@@ -13,7 +13,7 @@
 
 namespace embd::service {
 
-/// One RotaryTableRequest on its way to its reply, for PooledUnary.
+/// One RotaryTableRequest on its way to its reply, for a PooledCall.
 class RotaryTableWork {
  public:
   using Request = v1::RotaryTableRequest;

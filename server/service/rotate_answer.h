@@ -14,7 +14,7 @@
 
 namespace embd::service {
 
-/// One RotateRequest on its way to its reply, for PooledUnary.
+/// One RotateRequest on its way to its reply, for a PooledCall.
 class RotateWork {
  public:
   using Request = v1::RotateRequest;

@@ -25,6 +25,9 @@ class WorkerPool {
   /// Runs `work` on one of the threads, in the order of the calls.
   void Add(std::function<void()> work);
 
+  /// How many threads there are.
+  [[nodiscard]] int threads() const { return static_cast<int>(threads_.size()); }
+
  private:
   void Run();
   /// The next piece of work; empty when the pool stops.
