@@ -21,6 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from comparison import chart, measure, report, scenarios, servers
 
 CHARTED = ("1x1-8", "1x128", "8x512")
+BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 
 def read_arguments():
@@ -32,6 +33,7 @@ def read_arguments():
     parser.add_argument("--quick", action="store_true", help="three rounds of 0.1 s, and fewer callers")
     parser.add_argument("--binaries", type=pathlib.Path, default=pathlib.Path("build/release/bin"))
     parser.add_argument("--out", type=pathlib.Path, help="folder for bench.md, bench.json and bench.svg")
+    parser.add_argument("--document", type=pathlib.Path, help="put tables and chart into this document, docs/performance.md")
     return parser.parse_args()
 
 
@@ -55,6 +57,16 @@ def write(folder, text, results, claims, svg):
     (folder / "bench.json").write_text(json.dumps({"results": results, "claims": claims}, indent=1))
 
 
+def update(document, text, svg):
+    """Puts what was measured in place of what stands between the document's marks, and the chart beside it."""
+    before, _, rest = document.read_text().partition(BEGIN)
+    _, mark, after = rest.partition(END)
+    if not mark:
+        sys.exit(f"{document} has not both marks, {BEGIN} and {END}")
+    document.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{after}")
+    document.with_suffix(".svg").write_text(svg)
+
+
 def main():
     options = read_arguments()
     if options.quick:
@@ -76,9 +88,11 @@ def main():
     print(text)
     for server, reason in not_run.items():
         print(f"NOT RUN: {server}: {reason}")
+    svg = chart.chart([case for case in cases if case.name in CHARTED], results)
     if options.out:
-        charted = [case for case in cases if case.name in CHARTED]
-        write(options.out, text, results, claims, chart.chart(charted, results))
+        write(options.out, text, results, claims, svg)
+    if options.document:
+        update(options.document, text, svg)
 
 
 if __name__ == "__main__":

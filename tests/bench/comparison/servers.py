@@ -1,5 +1,6 @@
 """The servers of the comparison: each a process that is started once, with the same model."""
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -51,7 +52,8 @@ class Server:
     def pin(self, cpus):
         """Lets all its threads run on these CPUs only."""
         for thread in os.listdir(f"/proc/{self.pid}/task"):
-            os.sched_setaffinity(int(thread), cpus)
+            with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+                os.sched_setaffinity(int(thread), cpus)
 
     def stop(self):
         if self.process.poll() is None:
@@ -68,6 +70,7 @@ def start_embd(binaries, folder):
         "position": {"learned": {"seeded": {"max_context_length": LENGTH, **rows}}},
     }
     config, ready = folder / "embd.json", folder / "ready.json"
+    ready.unlink(missing_ok=True)
     config.write_text(json.dumps({"models": [model], "server": {"log": {"level": "warn"}}}))
     listen = ("--listen", "127.0.0.1:0", "--listen", f"unix:{folder}/embd.socket")
     server = Server([str(binaries / "embd"), "--config", str(config), *listen, "--ready-file", str(ready)])
@@ -146,11 +149,9 @@ class Servers:
 
     def __enter__(self):
         try:
-            self.running["embd"] = start_embd(self.binaries, self.folder)
             self.save_tables()
             for name in self.names:
-                if name not in self.running:
-                    self.start(name)
+                self.start(name)
         except BaseException:
             self.__exit__()
             raise
@@ -164,19 +165,20 @@ class Servers:
             self.not_run[name] = str(reason)
 
     def save_tables(self):
-        """The model's tables as .npy, for the servers that are not ours and for what is expected."""
-        ids = np.arange(VOCAB, dtype=np.int64).reshape(29, -1)
-        np.save(self.folder / "ids.npy", ids)
-        out = self.folder / "token.npy"
-        self.embdctl("embed", MODEL, "--part", "token", "--ids-file", str(self.folder / "ids.npy"), "--out", str(out))
-        np.save(out, np.load(out).reshape(VOCAB, DIM))
-        out = self.folder / "position.npy"
-        self.embdctl("embed", MODEL, "--part", "position", "--sequence-length", str(LENGTH), "--out", str(out))
-        np.save(out, np.load(out).reshape(LENGTH, DIM))
-
-    def embdctl(self, *arguments):
-        command = [str(self.binaries / "embdctl"), "--server", self.running["embd"].addresses["tcp"], *arguments]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        """The model's tables as .npy, for the servers that are not ours and for what is expected. From an embd of its
+        own, so that the measured one's memory has no traces of it."""
+        server = start_embd(self.binaries, self.folder)
+        try:
+            ids, token, position = (self.folder / f"{name}.npy" for name in ("ids", "token", "position"))
+            np.save(ids, np.arange(VOCAB, dtype=np.int64).reshape(29, -1))
+            ask = [str(self.binaries / "embdctl"), "--server", server.addresses["tcp"], "embed", MODEL, "--part"]
+            run = {"check": True, "stdout": subprocess.DEVNULL}
+            subprocess.run([*ask, "token", "--ids-file", str(ids), "--out", str(token)], **run)
+            subprocess.run([*ask, "position", "--sequence-length", str(LENGTH), "--out", str(position)], **run)
+            np.save(token, np.load(token).reshape(VOCAB, DIM))
+            np.save(position, np.load(position).reshape(LENGTH, DIM))
+        finally:
+            server.stop()
 
     def __exit__(self, *_):
         for server in self.running.values():
