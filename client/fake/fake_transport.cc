@@ -137,6 +137,16 @@ absl::StatusOr<EmbedInfo> FakeTransport::Embed(const EmbedRequest& request, cons
   return answer->info();
 }
 
+absl::StatusOr<EmbedInfo> FakeTransport::EmbedSlices(const EmbedRequest& request, const Visit& visit,
+                                                     const CallOptions& options) {
+  const auto answer = state_->Answer("EmbedSlices", request, options);
+  if (!answer.ok()) return answer.status();
+  if (!answer->bytes().empty()) {
+    if (absl::Status status = visit(answer->info(), answer->bytes()); !status.ok()) return status;
+  }
+  return answer->info();
+}
+
 void FakeTransport::EmbedAsync(const EmbedRequest& request, Place place, const CallOptions& options, EmbedDone done) {
   done(Embed(request, place, options));
 }

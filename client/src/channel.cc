@@ -64,12 +64,13 @@ absl::StatusOr<Client> Client::Connect(absl::string_view address, const ClientOp
   if (absl::Status status = Check(options); !status.ok()) return status;
   const auto target = TargetOf(address);
   if (!target.ok()) return target.status();
-  return FromChannel(grpc::CreateCustomChannel(*target, grpc::InsecureChannelCredentials(), Arguments(options)),
-                     options.timeout);
+  return Client(std::make_shared<GrpcTransport>(
+      grpc::CreateCustomChannel(*target, grpc::InsecureChannelCredentials(), Arguments(options)), options.timeout,
+      options.max_attempts));
 }
 
 Client FromChannel(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout) {
-  return Client(std::make_shared<GrpcTransport>(std::move(channel), timeout));
+  return Client(std::make_shared<GrpcTransport>(std::move(channel), timeout, ClientOptions().max_attempts));
 }
 
 }  // namespace embd::client

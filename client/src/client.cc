@@ -68,6 +68,11 @@ absl::StatusOr<EmbedInfo> Client::EmbedInto(const EmbedRequest& request, std::sp
   return transport_->Embed(request, place, options);
 }
 
+absl::StatusOr<EmbedInfo> Client::EmbedSlices(const EmbedRequest& request, const Transport::Visit& visit,
+                                              const CallOptions& options) const {
+  return transport_->EmbedSlices(request, visit, options);
+}
+
 void Client::EmbedAsync(const EmbedRequest& request, std::function<void(absl::StatusOr<Embedding>)> done,
                         const CallOptions& options) const {
   auto memory = std::make_shared<OwnMemory>();

@@ -131,6 +131,17 @@ EmbedInfo FromProto(const v1::EmbedResponse& response) {
           .row_lengths = ToVector(response.row_lengths())};
 }
 
+EmbedInfo FromProto(const v1::EmbedChunksHeader& header) {
+  return {.model = header.model(),
+          .model_version = header.model_version(),
+          .generation = header.generation(),
+          .checksum = header.checksum(),
+          .warnings = ToVector(header.warnings()),
+          .data_type = static_cast<DataType>(header.data_type()),
+          .shape = ToVector(header.shape()),
+          .row_lengths = ToVector(header.row_lengths())};
+}
+
 std::vector<ModelSummary> FromProto(const v1::ListModelsResponse& response) {
   std::vector<ModelSummary> result;
   for (const v1::ModelSummary& model : response.models()) result.push_back(FromProto(model));

@@ -23,6 +23,7 @@ namespace embd::client {
 
 /// Without the tensor's elements.
 [[nodiscard]] EmbedInfo FromProto(const v1::EmbedResponse& response);
+[[nodiscard]] EmbedInfo FromProto(const v1::EmbedChunksHeader& header);
 [[nodiscard]] std::vector<ModelSummary> FromProto(const v1::ListModelsResponse& response);
 [[nodiscard]] ModelDescription FromProto(const v1::DescribeModelResponse& response);
 [[nodiscard]] TokenIds FromProto(const v1::LookUpTokensResponse& response);

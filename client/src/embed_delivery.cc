@@ -1,7 +1,6 @@
 #include "client/src/embed_delivery.h"
 
 #include <new>
-#include <span>
 
 #include "absl/strings/str_cat.h"
 #include "client/src/convert.h"
@@ -9,13 +8,12 @@
 
 namespace embd::client {
 
-absl::StatusOr<EmbedInfo> Deliver(grpc::ByteBuffer* reply, const Transport::Place& place) {
+absl::StatusOr<EmbedInfo> Deliver(grpc::ByteBuffer* reply, ReplySink* sink) {
   const auto read = wire::ReadEmbedReply(reply);
   if (!read.ok()) return read.status();
   EmbedInfo info = FromProto(read->response);
-  const auto out = place(info, read->payload.size);
-  if (!out.ok()) return out.status();
-  if (absl::Status status = wire::CopyPayload(reply, read->payload, *out); !status.ok()) return status;
+  if (absl::Status status = sink->Begin(info, read->payload.size); !status.ok()) return status;
+  if (absl::Status status = sink->Take(reply, read->payload); !status.ok()) return status;
   return info;
 }
 

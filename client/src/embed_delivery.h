@@ -5,17 +5,18 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "embd/client/transport.h"
+#include "client/src/reply_sink.h"
+#include "embd/client/embedding.h"
 #include "grpcpp/support/byte_buffer.h"
 
 namespace embd::client {
 
-/// Puts the tensor of a received EmbedResponse where `place` says.
+/// Hands the tensor of a received EmbedResponse to `sink`.
 ///
 /// Errors:
-///   INTERNAL  the reply makes no sense; `place` is not called then.
-///   Besides those of `place`.
-[[nodiscard]] absl::StatusOr<EmbedInfo> Deliver(grpc::ByteBuffer* reply, const Transport::Place& place);
+///   INTERNAL  the reply makes no sense; `sink` is not called then.
+///   Besides those of `sink`.
+[[nodiscard]] absl::StatusOr<EmbedInfo> Deliver(grpc::ByteBuffer* reply, ReplySink* sink);
 
 /// Memory for a tensor, with unspecified content: what is filled at once need not be cleared before.
 ///

@@ -2,13 +2,16 @@
 
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "client/src/call_context.h"
+#include "client/src/chunked_call.h"
 #include "client/src/convert.h"
 #include "client/src/convert_rotary.h"
 #include "client/src/embed_delivery.h"
 #include "client/src/grpc_stream.h"
 #include "client/src/health.h"
 #include "client/src/message_bytes.h"
+#include "client/src/own_queue.h"
 #include "client/src/request_bytes.h"
 #include "client/src/rotary_bytes.h"
 #include "proto/wire/status.h"
@@ -32,7 +35,8 @@ class AsyncEmbed final : public Completion {
 
   void Done(bool) override {
     const std::unique_ptr<AsyncEmbed> self(this);
-    done_(status_.ok() ? Deliver(&reply_, place_) : wire::FromGrpcStatus(status_));
+    PlacedReply sink(place_);
+    done_(status_.ok() ? Deliver(&reply_, &sink) : wire::FromGrpcStatus(status_));
   }
 
  private:
@@ -46,24 +50,19 @@ class AsyncEmbed final : public Completion {
 
 }  // namespace
 
-GrpcTransport::GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout)
-    : stub_(std::move(channel)), timeout_(timeout) {}
+GrpcTransport::GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout, int max_attempts)
+    : stub_(std::move(channel)), timeout_(timeout), max_attempts_(max_attempts) {}
 
 absl::StatusOr<grpc::ByteBuffer> GrpcTransport::Call(const char* method, const grpc::ByteBuffer& request,
                                                      const CallOptions& options) {
   CallContext context(options, timeout_);
-  grpc::CompletionQueue queue;
+  OwnQueue queue;
   grpc::ByteBuffer reply;
   grpc::Status status;
-  void* tag = nullptr;
-  bool ok = false;
-  const auto call = stub_.PrepareUnaryCall(context.grpc(), method, request, &queue);
+  const auto call = stub_.PrepareUnaryCall(context.grpc(), method, request, queue.get());
   call->StartCall();
-  call->Finish(&reply, &status, &reply);
-  queue.Next(&tag, &ok);
-  queue.Shutdown();
-  while (queue.Next(&tag, &ok)) {
-  }
+  call->Finish(&reply, &status, nullptr);
+  queue.Wait();
   if (!status.ok()) return wire::FromGrpcStatus(status);
   return reply;
 }
@@ -80,13 +79,45 @@ absl::StatusOr<Response> GrpcTransport::CallWithMessages(const char* method, con
   return response;
 }
 
-absl::StatusOr<EmbedInfo> GrpcTransport::Embed(const EmbedRequest& request, const Place& place,
-                                               const CallOptions& options) {
+absl::StatusOr<EmbedInfo> GrpcTransport::EmbedUnary(ReplySink* sink, const EmbedRequest& request,
+                                                    const CallOptions& options) {
   const auto bytes = RequestBytes(request);
   if (!bytes.ok()) return bytes.status();
   auto reply = Call(kEmbedMethod, *bytes, options);
   if (!reply.ok()) return reply.status();
-  return Deliver(&*reply, place);
+  return Deliver(&*reply, sink);
+}
+
+absl::StatusOr<EmbedInfo> GrpcTransport::EmbedTo(ReplySink* sink, const EmbedRequest& request,
+                                                 const CallOptions& options) {
+  absl::StatusOr<EmbedInfo> info = absl::UnknownError("");
+  if (!choice_.UseChunks(request, options)) {
+    info = EmbedUnary(sink, request, options);
+  } else {
+    const absl::Time deadline = absl::Now() + options.timeout.value_or(timeout_);
+    ChunkedCall call(&stub_, request, options, deadline, max_attempts_, sink);
+    info = call.Run();
+    if (call.is_unknown_to_server() && options.chunks == Chunks::kAuto) {
+      choice_.ServerHasNoChunks();
+      CallOptions rest = options;
+      rest.timeout = deadline - absl::Now();
+      info = EmbedUnary(sink, request, rest);
+    }
+  }
+  if (info.ok()) choice_.Learn(request.model, *info);
+  return info;
+}
+
+absl::StatusOr<EmbedInfo> GrpcTransport::Embed(const EmbedRequest& request, const Place& place,
+                                               const CallOptions& options) {
+  PlacedReply sink(place);
+  return EmbedTo(&sink, request, options);
+}
+
+absl::StatusOr<EmbedInfo> GrpcTransport::EmbedSlices(const EmbedRequest& request, const Visit& visit,
+                                                     const CallOptions& options) {
+  VisitedReply sink(visit);
+  return EmbedTo(&sink, request, options);
 }
 
 void GrpcTransport::EmbedAsync(const EmbedRequest& request, Place place, const CallOptions& options, EmbedDone done) {

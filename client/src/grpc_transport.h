@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "client/src/chunk_choice.h"
 #include "client/src/completion_loop.h"
+#include "client/src/reply_sink.h"
 #include "embd/client/transport.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/generic/generic_stub.h"
@@ -22,10 +24,14 @@ namespace embd::client {
 /// Thread safety: thread-safe.
 class GrpcTransport : public Transport {
  public:
-  GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout);
+  /// `timeout` and `max_attempts` are as in ClientOptions; the latter for calls that break off between blocks of rows,
+  /// others are tried again by the channel.
+  GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout, int max_attempts);
 
   [[nodiscard]] absl::StatusOr<EmbedInfo> Embed(const EmbedRequest& request, const Place& place,
                                                 const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<EmbedInfo> EmbedSlices(const EmbedRequest& request, const Visit& visit,
+                                                      const CallOptions& options) override;
   void EmbedAsync(const EmbedRequest& request, Place place, const CallOptions& options, EmbedDone done) override;
   [[nodiscard]] absl::StatusOr<std::unique_ptr<StreamTransport>> OpenStream(const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<RotatedVectors> Rotate(const RotateRequest& request,
@@ -44,6 +50,10 @@ class GrpcTransport : public Transport {
                                                          const CallOptions& options) override;
 
  private:
+  // Hands the tensor to `sink`, received as one message or in blocks.
+  absl::StatusOr<EmbedInfo> EmbedTo(ReplySink* sink, const EmbedRequest& request, const CallOptions& options);
+  absl::StatusOr<EmbedInfo> EmbedUnary(ReplySink* sink, const EmbedRequest& request, const CallOptions& options);
+
   // One unary call, bytes in and out; blocks.
   absl::StatusOr<grpc::ByteBuffer> Call(const char* method, const grpc::ByteBuffer& request,
                                         const CallOptions& options);
@@ -53,7 +63,9 @@ class GrpcTransport : public Transport {
   absl::StatusOr<Response> CallWithMessages(const char* method, const Request& request, const CallOptions& options);
 
   grpc::GenericStub stub_;
-  absl::Duration timeout_;
+  const absl::Duration timeout_;
+  const int max_attempts_;
+  ChunkChoice choice_;
   CompletionLoop loop_;
 };
 

@@ -1,5 +1,6 @@
 #include "proto/wire/payload_scan.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -84,6 +85,24 @@ absl::Status ReadTensor(const Level& level, const Payload& payload, v1::Tensor* 
   if (TensorBytes(*tensor) != payload.size) {
     return Senseless(absl::StrCat(payload.size, " bytes are no ", DataTypeName(tensor->data_type()),
                                   " tensor of shape (", absl::StrJoin(tensor->shape(), ", "), ")"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status VisitPayload(grpc::ByteBuffer* bytes, const Payload& payload,
+                          absl::FunctionRef<absl::Status(std::span<const std::byte>)> visit) {
+  const absl::Status outside = absl::InternalError("the tensor is not where it was found");
+  if (payload.size > kMaxBytes || payload.offset > kMaxBytes || !bytes->Valid()) return outside;
+  grpc::ProtoBufferReader reader(bytes);
+  if (payload.offset > 0 && !reader.Skip(static_cast<int>(payload.offset))) return outside;
+  for (std::size_t left = payload.size; left > 0;) {
+    const void* data = nullptr;
+    int size = 0;
+    if (!reader.Next(&data, &size)) return outside;
+    if (size == 0) continue;
+    const std::size_t count = std::min(left, static_cast<std::size_t>(size));
+    if (absl::Status status = visit({static_cast<const std::byte*>(data), count}); !status.ok()) return status;
+    left -= count;
   }
   return absl::OkStatus();
 }

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "embd/v1/tensor.pb.h"
@@ -50,6 +51,15 @@ struct Level {
 /// Errors:
 ///   INTERNAL  `payload` is not within `bytes`, or `out` has another size; what is in `out` is unspecified then.
 [[nodiscard]] absl::Status CopyPayload(grpc::ByteBuffer* bytes, const Payload& payload, std::span<std::byte> out);
+
+/// Shows the elements where they stand, piece after piece as the slices have them, none empty. What `visit` says other
+/// than OK ends it.
+///
+/// Errors:
+///   INTERNAL  `payload` is not within `bytes`.
+///   Besides those of `visit`.
+[[nodiscard]] absl::Status VisitPayload(grpc::ByteBuffer* bytes, const Payload& payload,
+                                        absl::FunctionRef<absl::Status(std::span<const std::byte>)> visit);
 
 }  // namespace embd::wire
 

@@ -184,7 +184,7 @@ v1::GetServerInfoResponse AnswerGetServerInfo(const Backend& backend) {
   response.set_version(backend.version);
   response.set_build(backend.build);
   response.set_api_revision(kApiRevision);
-  for (const char* const capability : {"embed", "embed_stream", "look_up_tokens", "neighbour_similarity", "rotate"}) {
+  for (const char* const capability : {"embed", "embed_chunks", "embed_stream", "look_up_tokens", "neighbour_similarity", "rotate"}) {
     response.add_capabilities(capability);
   }
   response.set_simd_target(core::SimdTarget());

@@ -46,12 +46,13 @@ grpc::ByteBuffer Join(const std::string& header, ReplyBuffer buffer) {
 
 }  // namespace
 
-absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, v1::EmbedRequest* request) {
+absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, v1::EmbedRequest* request,
+                                          const core::EmbedLimits& limits) {
   auto model = backend.models.Find(request->model(), request->model_version());
   if (!model.ok()) return model.status();
   auto input = ToEmbedInput(request);
   if (!input.ok()) return input.status();
-  auto plan = core::EmbedPlan::Create(*std::move(model), *std::move(input), backend.limits);
+  auto plan = core::EmbedPlan::Create(*std::move(model), *std::move(input), limits);
   if (plan.ok() && plan->first_out_of_range()) {
     observability::LogWarning(absl::StrCat("model ", core::Quote(plan->model().name()), ": ", plan->warnings().front(),
                                            "; this is said once, DescribeModel counts them"));

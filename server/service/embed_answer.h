@@ -13,12 +13,13 @@
 #include "server/core/engine/embed_plan.h"
 #include "server/service/backend.h"
 
-// One embedding request -> one reply, in the steps that Embed and EmbedStream share.
+// One embedding request -> one reply, in the steps that the calls share.
 namespace embd::service {
 
 /// Finds the model and checks the request, of which the bytes of inputs_embeds are taken. Errors: those of
 /// ToEmbedInput, ModelRegistry::Find and EmbedPlan::Create.
-[[nodiscard]] absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, v1::EmbedRequest* request);
+[[nodiscard]] absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, v1::EmbedRequest* request,
+                                                        const core::EmbedLimits& limits);
 
 /// Whether composing takes so long that it must not be done on gRPC's own threads.
 [[nodiscard]] bool IsLarge(const core::EmbedPlan& plan);

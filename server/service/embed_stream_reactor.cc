@@ -75,7 +75,7 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
     }
     std::optional<core::EmbedPlan> plan;
     status = WithinMemory([&] {
-      auto created = PlanEmbed(backend_, message_.mutable_request());
+      auto created = PlanEmbed(backend_, message_.mutable_request(), backend_.limits);
       if (!created.ok()) return created.status();
       plan.emplace(*std::move(created));
       return absl::OkStatus();

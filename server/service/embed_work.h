@@ -21,7 +21,7 @@ class EmbedWork {
 
   /// Errors: those of PlanEmbed, which takes the bytes of inputs_embeds out of `request`.
   [[nodiscard]] static absl::StatusOr<EmbedWork> Plan(const Backend& backend, Request& request) {
-    auto plan = PlanEmbed(backend, &request);
+    auto plan = PlanEmbed(backend, &request, backend.limits);
     if (!plan.ok()) return plan.status();
     return EmbedWork(*std::move(plan));
   }

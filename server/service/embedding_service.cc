@@ -1,5 +1,6 @@
 #include "server/service/embedding_service.h"
 
+#include "server/service/embed_chunks_reactor.h"
 #include "server/service/embed_stream_reactor.h"
 #include "server/service/embed_work.h"
 #include "server/service/pooled_unary.h"
@@ -16,6 +17,11 @@ grpc::ServerUnaryReactor* EmbeddingService::Embed(grpc::CallbackServerContext* c
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* EmbeddingService::EmbedStream(
     grpc::CallbackServerContext* context) {
   return AnswerEmbedStream(backend_, context);
+}
+
+grpc::ServerWriteReactor<grpc::ByteBuffer>* EmbeddingService::EmbedChunks(grpc::CallbackServerContext* context,
+                                                                          const grpc::ByteBuffer* request) {
+  return AnswerEmbedChunks(backend_, context, request);
 }
 
 grpc::ServerUnaryReactor* EmbeddingService::Rotate(grpc::CallbackServerContext* context,

@@ -10,9 +10,9 @@ namespace embd::service {
 ///
 /// Ownership: `backend` outlives the service. Thread safety: thread-safe.
 class EmbeddingService final
-    : public v1::EmbeddingService::WithRawCallbackMethod_Embed<
-          v1::EmbeddingService::WithRawCallbackMethod_EmbedStream<v1::EmbeddingService::WithRawCallbackMethod_Rotate<
-              v1::EmbeddingService::WithRawCallbackMethod_RotaryTable<v1::EmbeddingService::Service>>>> {
+    : public v1::EmbeddingService::WithRawCallbackMethod_Embed<v1::EmbeddingService::WithRawCallbackMethod_EmbedStream<
+          v1::EmbeddingService::WithRawCallbackMethod_EmbedChunks<v1::EmbeddingService::WithRawCallbackMethod_Rotate<
+              v1::EmbeddingService::WithRawCallbackMethod_RotaryTable<v1::EmbeddingService::Service>>>>> {
  public:
   explicit EmbeddingService(Backend* backend) : backend_(backend) {}
 
@@ -20,6 +20,8 @@ class EmbeddingService final
                                   grpc::ByteBuffer* reply) override;
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* EmbedStream(
       grpc::CallbackServerContext* context) override;
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* EmbedChunks(grpc::CallbackServerContext* context,
+                                                          const grpc::ByteBuffer* request) override;
   grpc::ServerUnaryReactor* Rotate(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                    grpc::ByteBuffer* reply) override;
   grpc::ServerUnaryReactor* RotaryTable(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,

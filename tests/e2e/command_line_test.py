@@ -55,6 +55,17 @@ class CommandLineTest(unittest.TestCase):
         np.testing.assert_array_equal(padded[1], np.zeros((3, 64), np.float32))
         np.testing.assert_array_equal(padded[2], np.concatenate([np.zeros((1, 64), np.float32), second[0]]))
 
+    def test_chunks_change_the_call_and_not_the_result(self):
+        ids = " ".join(str(i % 320) for i in range(128)) + ";"
+        with ServerProcess("--log-level", "debug") as server:
+            self.server = server
+            results = {when: self.embed("--ids", ids * 20, "--chunks", when) for when in ("always", "never", "auto")}
+            log = server.log()
+
+        np.testing.assert_array_equal(results["always"], results["never"])
+        np.testing.assert_array_equal(results["auto"], results["never"])
+        self.assertEqual(log.count("EmbedChunks"), 2)
+
     def test_a_mask_numbers_left_padded_rows(self):
         ids = self.folder / "ids.npy"
         mask = self.folder / "mask.npy"

@@ -133,8 +133,8 @@ testing::ServedModels* BatchForms::served_ = nullptr;
 std::map<std::string, testing::Route>* BatchForms::routes_ = nullptr;
 
 INSTANTIATE_TEST_SUITE_P(ByEveryRoute, BatchForms,
-                         ::testing::Values("core", "in_process", "in_process_stream", "tcp", "tcp_async", "tcp_into",
-                                           "tcp_stream", "unix", "unix_stream"),
+                         ::testing::Values("core", "in_process", "in_process_stream", "tcp", "tcp_async", "tcp_chunks",
+                                           "tcp_chunks_into", "tcp_into", "tcp_stream", "unix", "unix_stream"),
                          [](const auto& route) { return route.param; });
 
 std::size_t RowBytes(DataType type) { return kD * (type == DataType::kFloat32 ? 4 : 2); }

@@ -22,6 +22,9 @@ struct Script {
   std::function<grpc::Status(grpc::ServerContext*,
                              grpc::ServerReaderWriter<v1::EmbedStreamResponse, v1::EmbedStreamRequest>*)>
       embed_stream = {};
+  std::function<grpc::Status(grpc::ServerContext*, const v1::EmbedChunksRequest&,
+                             grpc::ServerWriter<v1::EmbedChunksResponse>*)>
+      embed_chunks = {};
   Unary<v1::RotateRequest, v1::RotateResponse> rotate = {};
   Unary<v1::RotaryTableRequest, v1::RotaryTableResponse> rotary_table = {};
   Unary<v1::ListModelsRequest, v1::ListModelsResponse> list_models = {};
@@ -65,6 +68,10 @@ class ScriptedServer {
         grpc::ServerContext* context,
         grpc::ServerReaderWriter<v1::EmbedStreamResponse, v1::EmbedStreamRequest>* stream) override {
       return script_.embed_stream ? script_.embed_stream(context, stream) : Unset();
+    }
+    grpc::Status EmbedChunks(grpc::ServerContext* context, const v1::EmbedChunksRequest* request,
+                             grpc::ServerWriter<v1::EmbedChunksResponse>* writer) override {
+      return script_.embed_chunks ? script_.embed_chunks(context, *request, writer) : Unset();
     }
     grpc::Status Rotate(grpc::ServerContext* context, const v1::RotateRequest* request,
                         v1::RotateResponse* response) override {

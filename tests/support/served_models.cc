@@ -90,14 +90,19 @@ absl::StatusOr<Embedding> EmbedByStream(const client::Client& client, const Embe
   return std::move((*item)->result);
 }
 
+const client::CallOptions kWhole = {.chunks = client::Chunks::kNever};
+// Of a few rows, and one short row left at the end.
+const client::CallOptions kSmallChunks = {.chunks = client::Chunks::kAlways, .max_chunk_bytes = 1000};
+
 // Learns the size by asking once, then asks again for the caller's memory, which begins poisoned.
-absl::StatusOr<Embedding> EmbedIntoMemory(const client::Client& client, const EmbedRequest& request) {
-  const auto size = client.Embed(request);
+absl::StatusOr<Embedding> EmbedIntoMemory(const client::Client& client, const EmbedRequest& request,
+                                          const client::CallOptions& options) {
+  const auto size = client.Embed(request, options);
   if (!size.ok()) return size.status();
   const std::size_t bytes = size->bytes().size();
   auto data = std::make_unique<std::byte[]>(bytes);
   std::fill_n(data.get(), bytes, std::byte{0xCD});
-  auto info = client.EmbedInto(request, std::span<std::byte>(data.get(), bytes));
+  auto info = client.EmbedInto(request, std::span<std::byte>(data.get(), bytes), options);
   if (!info.ok()) return info.status();
   return Embedding(*std::move(info), std::move(data), bytes);
 }
@@ -150,13 +155,15 @@ std::vector<Route> AllRoutes(const config::ServerConfig& config, const ServedMod
   const client::Client in_process = served.InProcessClient();
   return {
       {"core", [models, limits](const EmbedRequest& request) { return EmbedInCore(*models, limits, request); }},
-      {"in_process", [in_process](const EmbedRequest& request) { return in_process.Embed(request); }},
+      {"in_process", [in_process](const EmbedRequest& request) { return in_process.Embed(request, kWhole); }},
       {"in_process_stream", [in_process](const EmbedRequest& request) { return EmbedByStream(in_process, request); }},
-      {"tcp", [tcp](const EmbedRequest& request) { return tcp.Embed(request); }},
+      {"tcp", [tcp](const EmbedRequest& request) { return tcp.Embed(request, kWhole); }},
       {"tcp_async", [tcp](const EmbedRequest& request) { return tcp.EmbedAsync(request).get(); }},
-      {"tcp_into", [tcp](const EmbedRequest& request) { return EmbedIntoMemory(tcp, request); }},
+      {"tcp_chunks", [tcp](const EmbedRequest& request) { return tcp.Embed(request, kSmallChunks); }},
+      {"tcp_chunks_into", [tcp](const EmbedRequest& request) { return EmbedIntoMemory(tcp, request, kSmallChunks); }},
+      {"tcp_into", [tcp](const EmbedRequest& request) { return EmbedIntoMemory(tcp, request, kWhole); }},
       {"tcp_stream", [tcp](const EmbedRequest& request) { return EmbedByStream(tcp, request); }},
-      {"unix", [unix_socket](const EmbedRequest& request) { return unix_socket.Embed(request); }},
+      {"unix", [unix_socket](const EmbedRequest& request) { return unix_socket.Embed(request, kWhole); }},
       {"unix_stream", [unix_socket](const EmbedRequest& request) { return EmbedByStream(unix_socket, request); }},
   };
 }

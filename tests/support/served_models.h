@@ -47,7 +47,8 @@ struct Route {
 };
 
 /// Every way there is to ask for the models of `config`: the core without any wire, and a server by in-process channel,
-/// TCP and Unix socket, unary, into the caller's memory, asynchronous and by stream. `served` outlives the result.
+/// TCP and Unix socket, unary, in blocks of rows, into the caller's memory, asynchronous and by stream. `served`
+/// outlives the result.
 [[nodiscard]] std::vector<Route> AllRoutes(const config::ServerConfig& config, const ServedModels& served);
 
 }  // namespace embd::testing

@@ -20,6 +20,7 @@ struct Values {
 constexpr Values kValues[] = {
     {"--output", "-W 'text json'"},
     {"--part", "-W 'composed token position'"},
+    {"--chunks", "-W 'auto always never'"},
     {"--dtype", "-W 'float32 float16 bfloat16'"},
     {"--table", "-W 'token position'"},
     {"--pairing", "-W 'half interleaved'"},

@@ -56,6 +56,12 @@ void AddEmbedCommand(CLI::App& app, Action& action) {
   CLI::App* const command = app.add_subcommand("embed", "The embeddings of a batch of ids");
   AddEmbedOptions(*command, options->input);
   AddDtypeOption(*command, options->input)->capture_default_str();
+  command
+      ->add_option("--chunks", options->input.chunks,
+                   "Whether the tensor comes in blocks of rows (EmbedChunks): always, never, or auto for large ones")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
   AddOutputOptions(*command, options->output);
   command->footer(
       "JSON spells numbers that are not finite as NaN, Infinity and -Infinity, as Python's json module does.\n"

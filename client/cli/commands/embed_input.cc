@@ -205,7 +205,10 @@ absl::StatusOr<client::Embedding> Embed(const EmbedInput& input, const client::C
     if (!found.ok()) return found.status();
     request.ids = std::move(found->ids);
   }
-  return client.Embed(request);
+  client::CallOptions options;
+  if (input.chunks == "always") options.chunks = client::Chunks::kAlways;
+  if (input.chunks == "never") options.chunks = client::Chunks::kNever;
+  return client.Embed(request, options);
 }
 
 }  // namespace embd::cli

@@ -35,6 +35,7 @@ struct EmbedInput {
 
   std::string part = "composed";
   std::string dtype = "float32";
+  std::string chunks = "auto";  ///< "auto", "always" or "never"
 
   /// The words of `tokens`, set apart by blanks.
   [[nodiscard]] std::vector<std::string> Words() const;

@@ -115,7 +115,7 @@ absl::Status CheckLimits(const Model& model, const EmbedInput& input, const Batc
                     absl::StrCat("the (", absl::StrJoin(extents, ", "), ") ", ElementTypeName(input.output_type),
                                  " reply needs ", bytes.has_value() ? absl::StrCat(*bytes) : "more than 2^63 - 1",
                                  " bytes, which exceeds max_response_bytes ", limits.max_response_bytes,
-                                 " of this server; ask for fewer rows a call"));
+                                 " of this server; ask for fewer rows a call, or by EmbedChunks"));
   }
   return absl::OkStatus();
 }

@@ -51,6 +51,17 @@ TEST_F(EmbedCommand, PrintsTheTensorAsNumpyWould) {
   EXPECT_EQ(result.err, "");
 }
 
+TEST_F(EmbedCommand, TakesChunksAsItIsTold) {
+  const Result expected = runner_.Run({"embed", "tiny", "--ids", "0 1"});
+
+  for (const std::string when : {"auto", "always", "never"}) {
+    const Result result = runner_.Run({"embed", "tiny", "--ids", "0 1", "--chunks", when});
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_EQ(result.out, expected.out);
+  }
+  EXPECT_EQ(runner_.Run({"embed", "tiny", "--ids", "0 1", "--chunks", "sometimes"}).code, 2);
+}
+
 TEST_F(EmbedCommand, PrintsOneJsonValue) {
   const json result = json::parse(runner_.Run({"embed", "tiny", "--ids", "0 1", "--output", "json"}).out);
 

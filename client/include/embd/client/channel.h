@@ -11,7 +11,8 @@
 namespace embd::client {
 
 /// Asks through `channel`, which is not null, with whatever credentials, limits and retries it was made with.
-/// `timeout` is as ClientOptions::timeout.
+/// `timeout` is as ClientOptions::timeout. A call that breaks off between blocks of rows is taken up again as by
+/// default.
 ///
 /// gRPC refuses messages over 4 MiB by default: a channel for larger tensors needs SetMaxReceiveMessageSize(-1).
 [[nodiscard]] Client FromChannel(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout = absl::Seconds(60));

@@ -50,11 +50,12 @@ class Client {
   /// Asks through `transport`, which is not null.
   explicit Client(std::shared_ptr<Transport> transport);
 
-  /// Embeds one batch into memory of its own.
+  /// Embeds one batch into memory of its own. Large tensors come in blocks of rows, see CallOptions::chunks.
   [[nodiscard]] absl::StatusOr<Embedding> Embed(const EmbedRequest& request, const CallOptions& options = {}) const;
 
   /// Embeds one batch into `out`, whose size must be exactly that of the tensor. The bytes are copied once, from the
-  /// received message to `out`. On an error nothing is written.
+  /// received messages to `out`. Nothing is written where the request is refused, or where the tensor comes as one
+  /// message and the call fails; a call that fails after the first block of rows leaves unspecified content.
   ///
   /// Errors:
   ///   INVALID_ARGUMENT  `out` has another size than the tensor; the message names both.
@@ -68,10 +69,22 @@ class Client {
   [[nodiscard]] absl::StatusOr<EmbedInfo> EmbedInto(const EmbedRequest& request, std::span<float> out,
                                                     const CallOptions& options = {}) const;
 
-  /// Embeds one batch without blocking a thread. `done` is called exactly once, on the one thread that completes all
-  /// such calls of a client, or before this returns; it must not block, but may make further calls of this kind and may
-  /// drop the client. A `done` that makes further calls should hold a copy of the client, not a reference: the client
-  /// it came from may be gone by then. `CallOptions::cancel` cancels it.
+  /// Embeds one batch and shows the tensor, without a copy, where it was received: `visit` is called with its bytes
+  /// piece by piece, in order, on this thread. Pieces are never empty and may end anywhere, also within an element;
+  /// together they are the tensor, and one without elements has none. A piece is valid during its call only; `info`
+  /// tells of the whole tensor.
+  ///
+  /// A call that fails may have shown some pieces. One that breaks off goes on behind what has been shown.
+  ///
+  /// Errors: what `visit` returns other than OK ends the call and is returned as it is. Besides
+  ///   FAILED_PRECONDITION  [TABLES_CHANGED] the call broke off, and the tables are others now.
+  [[nodiscard]] absl::StatusOr<EmbedInfo> EmbedSlices(const EmbedRequest& request, const Transport::Visit& visit,
+                                                      const CallOptions& options = {}) const;
+
+  /// Embeds one batch, received as one message, without blocking a thread. `done` is called exactly once, on the one
+  /// thread that completes all such calls of a client, or before this returns; it must not block, but may make further
+  /// calls of this kind and may drop the client. A `done` that makes further calls should hold a copy of the client,
+  /// not a reference: the client it came from may be gone by then. `CallOptions::cancel` cancels it.
   void EmbedAsync(const EmbedRequest& request, std::function<void(absl::StatusOr<Embedding>)> done,
                   const CallOptions& options = {}) const;
 

@@ -52,8 +52,8 @@ struct FakeModel {
 ///
 /// It composes rows, ragged ones too, turns vectors and narrows to 16 bits as a server does, and refuses what a server
 /// refuses with the same code and reason; its messages are shorter. LayerNorm is computed in double and may differ from
-/// a server's in the last bits. Of the limits it keeps those of batch, sequence and response. Timeouts mean nothing to
-/// it, but a requested stop cancels.
+/// a server's in the last bits. Of the limits it keeps those of batch, sequence and response. Timeouts and chunks mean
+/// nothing to it, but a requested stop cancels.
 ///
 /// Thread safety: thread-safe.
 class FakeTransport : public Transport {
@@ -82,6 +82,8 @@ class FakeTransport : public Transport {
 
   [[nodiscard]] absl::StatusOr<EmbedInfo> Embed(const EmbedRequest& request, const Place& place,
                                                 const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<EmbedInfo> EmbedSlices(const EmbedRequest& request, const Visit& visit,
+                                                      const CallOptions& options) override;
   void EmbedAsync(const EmbedRequest& request, Place place, const CallOptions& options, EmbedDone done) override;
   [[nodiscard]] absl::StatusOr<std::unique_ptr<StreamTransport>> OpenStream(const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<RotatedVectors> Rotate(const RotateRequest& request,

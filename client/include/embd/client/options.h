@@ -1,6 +1,7 @@
 #ifndef EMBD_CLIENT_OPTIONS_H_
 #define EMBD_CLIENT_OPTIONS_H_
 
+#include <cstdint>
 #include <optional>
 #include <stop_token>
 
@@ -25,6 +26,13 @@ struct ClientOptions {
   absl::Duration keepalive_interval = absl::Minutes(6);
 };
 
+/// Whether a tensor comes as one message (Embed) or in blocks of rows (EmbedChunks). The bits are the same.
+enum class Chunks : int {
+  kAuto,    ///< in blocks where the reply has half a MiB or more, unless the server does not know them
+  kNever,   ///< one message: the whole tensor is received before the first byte is handed out
+  kAlways,  ///< in blocks; UNIMPLEMENTED where the server does not know them
+};
+
 /// What holds for one call.
 ///
 ///     client.Embed(request, {.timeout = absl::Seconds(2)});
@@ -41,6 +49,16 @@ struct CallOptions {
   /// Cancels the call when stop is requested of its std::stop_source, from any thread; the call then ends with
   /// CANCELLED.
   std::stop_token cancel = {};
+
+  /// For Client::Embed, EmbedInto and EmbedSlices; other calls do not look at it. Large tensors come about twice as
+  /// fast in blocks, neither side holds more than a few blocks beside the result, the server's max_response_bytes does
+  /// not limit them, and a call that breaks off goes on where it was: within its timeout, by up to
+  /// ClientOptions::max_attempts calls in all, on the same tables or, where these have been replaced, once more from
+  /// the beginning.
+  Chunks chunks = Chunks::kAuto;
+
+  /// Bytes of rows in a block at most, up to 1 GiB; 0: the server's choice, about 126 KiB, which is fastest.
+  std::int64_t max_chunk_bytes = 0;
 };
 
 }  // namespace embd::client

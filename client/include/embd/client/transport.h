@@ -37,9 +37,14 @@ class StreamTransport {
 /// Thread safety: implementations are thread-safe.
 class Transport {
  public:
-  /// Gives the memory for a tensor of exactly `byte_size` bytes, or refuses it. Called at most once a call, after the
-  /// whole reply has been found to be right; what is returned is then filled entirely.
+  /// Gives the memory for a tensor of exactly `byte_size` bytes, or refuses it. Called at most once a call: once the
+  /// reply has been found to be right where it is one message, else once the first block of rows has said what is to
+  /// come. What is returned is then filled entirely, unless the call fails after all.
   using Place = std::function<absl::StatusOr<std::span<std::byte>>(const EmbedInfo& info, std::size_t byte_size)>;
+
+  /// Is shown the next bytes of a tensor, in order; see Client::EmbedSlices. What it returns other than OK ends the
+  /// call.
+  using Visit = std::function<absl::Status(const EmbedInfo& info, std::span<const std::byte> piece)>;
 
   using EmbedDone = std::function<void(absl::StatusOr<EmbedInfo>)>;
 
@@ -49,7 +54,11 @@ class Transport {
   [[nodiscard]] virtual absl::StatusOr<EmbedInfo> Embed(const EmbedRequest& request, const Place& place,
                                                         const CallOptions& options) = 0;
 
-  /// The same without waiting: `done` is called exactly once, on whatever thread, maybe before this returns.
+  /// Shows the tensor to `visit` where it was received. What `visit` refuses with is returned as it is.
+  [[nodiscard]] virtual absl::StatusOr<EmbedInfo> EmbedSlices(const EmbedRequest& request, const Visit& visit,
+                                                              const CallOptions& options) = 0;
+
+  /// Embed without waiting: `done` is called exactly once, on whatever thread, maybe before this returns.
   virtual void EmbedAsync(const EmbedRequest& request, Place place, const CallOptions& options, EmbedDone done) = 0;
 
   [[nodiscard]] virtual absl::StatusOr<std::unique_ptr<StreamTransport>> OpenStream(const CallOptions& options) = 0;

@@ -1,0 +1,95 @@
+#include "client/src/chunked_call.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/src/call_context.h"
+#include "client/src/own_queue.h"
+#include "client/src/request_bytes.h"
+#include "proto/wire/status.h"
+
+namespace embd::client {
+namespace {
+
+constexpr char kMethod[] = "/embd.v1.EmbeddingService/EmbedChunks";
+// As the retry policy of the channel has it for calls that bring nothing at all.
+constexpr absl::Duration kFirstPause = absl::Milliseconds(50);
+constexpr absl::Duration kLongestPause = absl::Seconds(1);
+
+}  // namespace
+
+absl::StatusOr<EmbedInfo> ChunkedCall::Run() {
+  bool started_over = false;
+  for (int attempt = 1;; ++attempt) {
+    const Outcome outcome = CallOnce();
+    if (outcome.status.ok()) return reply_.info();
+    if (outcome.from_server && !if_checksum_.empty() && wire::Reason(outcome.status) == "TABLES_CHANGED" &&
+        !started_over && reply_.StartOver()) {
+      started_over = true;
+      if_checksum_.clear();
+      continue;
+    }
+    if (attempt >= max_attempts_ || !CanGoOn(outcome)) return outcome.status;
+    if_checksum_ = reply_.info().checksum;
+    Pause(attempt);
+  }
+}
+
+ChunkedCall::Outcome ChunkedCall::CallOnce() {
+  const auto bytes = ChunksRequestBytes(
+      request_, {.max_chunk_bytes = options_.max_chunk_bytes, .first_row = reply_.next_row()}, if_checksum_);
+  if (!bytes.ok()) return {.status = bytes.status()};
+  CallOptions options = options_;
+  options.timeout = deadline_ - absl::Now();
+  CallContext context(options, *options.timeout);
+  context.grpc()->set_initial_metadata_corked(true);  // goes out with the request
+  OwnQueue queue;
+  const auto call = stub_.PrepareCall(context.grpc(), kMethod, queue.get());
+  call->StartCall(nullptr);
+  call->WriteLast(*bytes, grpc::WriteOptions(), nullptr);
+  bool going = queue.Wait();
+  reply_.BeginCall();
+  absl::Status refusal;  // of this side
+  while (going) {
+    grpc::ByteBuffer message;
+    call->Read(&message, nullptr);
+    going = queue.Wait();
+    if (!going) break;
+    refusal = reply_.Take(&message);
+    if (!refusal.ok()) {
+      context.Cancel();
+      break;
+    }
+  }
+  grpc::Status status;
+  call->Finish(&status, nullptr);
+  queue.Wait();
+  if (!refusal.ok()) return {.status = refusal};
+  if (status.ok() && !reply_.complete()) {
+    return {.status =
+                wire::Senseless(absl::StrCat("it ends behind row ", reply_.next_row(), " of ", reply_.total_rows()))};
+  }
+  if (reply_.complete() && status.error_code() == grpc::StatusCode::UNAVAILABLE) return {};
+  const bool known = reply_.call_has_header() || !wire::Reason(wire::FromGrpcStatus(status)).empty();
+  unknown_to_server_ = status.error_code() == grpc::StatusCode::UNIMPLEMENTED && !known;
+  return {.status = wire::FromGrpcStatus(status), .from_server = true};
+}
+
+bool ChunkedCall::CanGoOn(const Outcome& outcome) const {
+  const bool may_pass = absl::IsUnavailable(outcome.status) || wire::RetryAfterMs(outcome.status).has_value();
+  return outcome.from_server && may_pass && reply_.call_has_header();
+}
+
+void ChunkedCall::Pause(int attempt) const {
+  const absl::Duration pause = std::min(kFirstPause * (1 << std::min(attempt - 1, 10)), kLongestPause);
+  const absl::Duration left = std::max(deadline_ - absl::Now(), absl::ZeroDuration());
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, options_.cancel, absl::ToChronoMilliseconds(std::min(pause, left)), [] { return false; });
+}
+
+}  // namespace embd::client
