@@ -26,9 +26,12 @@ client::EmbedRequest Request(const LoadOptions& options) {
 class UnaryCaller : public Caller {
  public:
   UnaryCaller(client::Client client, const LoadOptions& options)
-      : Caller(options.TensorBytes()), client_(std::move(client)), request_(Request(options)) {}
+      : Caller(options.TensorBytes()),
+        client_(std::move(client)),
+        request_(Request(options)),
+        options_{.chunks = options.mode == "auto" ? client::Chunks::kAuto : client::Chunks::kNever} {}
 
-  absl::Status Call(std::span<std::byte> out) override { return client_.EmbedInto(request_, out).status(); }
+  absl::Status Call(std::span<std::byte> out) override { return client_.EmbedInto(request_, out, options_).status(); }
 
  protected:
   [[nodiscard]] const client::Client& client() const { return client_; }
@@ -43,6 +46,7 @@ class UnaryCaller : public Caller {
  private:
   const client::Client client_;
   const client::EmbedRequest request_;
+  const client::CallOptions options_;
 };
 
 // Keeps some calls under way: each that completes starts the next one, until the end.

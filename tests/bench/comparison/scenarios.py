@@ -13,9 +13,11 @@ class Line:
     arguments: tuple = ()
 
 
-EMBD = Line("embd", "embd")
-UNIX = Line("embd, Unix socket", "embd", "unix")
-FLOAT16 = Line("embd, float16", "embd", "tcp", ("--float16",))
+EMBD = Line("embd, unary", "embd")
+UNIX = Line("embd, unary, Unix socket", "embd", "unix")
+CHUNKS = Line("embd, chunks", "embd", "tcp", ("--mode", "auto"))
+UNIX_CHUNKS = Line("embd, chunks, Unix socket", "embd", "unix", ("--mode", "auto"))
+FLOAT16 = Line("embd, chunks, float16", "embd", "tcp", ("--mode", "auto", "--float16"))
 FLOOR = Line("gRPC floor (composes nothing)", "floor")
 SOCKET = Line("bare socket, one buffer", "socket", "tcp", ("--transport", "socket"))
 TORCH = Line("Python, grpcio + torch", "torch")
@@ -54,8 +56,8 @@ CASES = (
     Case("1x16", 1, 16, 1, EVERYBODY),
     Case("1x128", 1, 128, 1, (*EVERYBODY, STREAM2)),
     Case("1x128-pinned", 1, 128, 1, (EMBD, FLOOR, SOCKET), pinned=True),
-    Case("8x512", 8, 512, 1, (*EVERYBODY, FLOAT16, FLOATS)),
-    Case("32x512", 32, 512, 1, (EMBD, UNIX, FLOOR, SOCKET, TORCH)),
+    Case("8x512", 8, 512, 1, (*EVERYBODY, CHUNKS, UNIX_CHUNKS, FLOAT16, FLOATS)),
+    Case("32x512", 32, 512, 1, (EMBD, UNIX, CHUNKS, FLOOR, SOCKET, TORCH)),
     Case(
         "1x1-8",
         1,
@@ -66,7 +68,7 @@ CASES = (
     ),
     Case("1x16-8", 1, 16, 8, EVERYBODY),
     Case("1x128-8", 1, 128, 8, EVERYBODY),
-    Case("8x512-8", 8, 512, 8, EVERYBODY),
+    Case("8x512-8", 8, 512, 8, (*EVERYBODY, CHUNKS)),
     Case("1x1-64", 1, 1, 64, EVERYBODY),
     Case("1x16-64", 1, 16, 64, EVERYBODY),
 )
@@ -91,13 +93,16 @@ CLAIMS = (
     Claim("1x128", "unary, throughput against the floor", EMBD, FLOOR, 0.92),
     Claim("1x1", "server CPU a call against the floor", EMBD, FLOOR, 1.15, CPU, at_most=True),
     Claim("1x1-8", "server CPU a call against the floor", EMBD, FLOOR, 1.15, CPU, at_most=True),
+    Claim("8x512", "chunks against the floor", CHUNKS, FLOOR, 1.5),
+    Claim("8x512", "chunks against the bare socket", CHUNKS, SOCKET, 1.3),
+    Claim("32x512", "chunks against the floor", CHUNKS, FLOOR, 1.8),
     Claim("1x128-pinned", "unary against the bare socket", EMBD, SOCKET, 0.5),
     Claim("1x1-8", "unary against Python", EMBD, TORCH, 7),
     Claim("1x1-8", "EmbedStream, 64 in flight, against Python's eight callers", STREAM64, TORCH, 20),
-    Claim("8x512", "float32 against Python, MB/s", EMBD, TORCH, 5),
+    Claim("8x512", "float32 against Python, MB/s", CHUNKS, TORCH, 5),
     Claim("8x512", "float16 against Python's float32, calls", FLOAT16, TORCH, 8),
-    Claim("8x512", "against Python's repeated float", EMBD, FLOATS, 15),
+    Claim("8x512", "against Python's repeated float", CHUNKS, FLOATS, 15),
     Claim("1x1-8", "EmbedStream, 64 in flight, against eight unary callers", STREAM64, EMBD, 3),
-    Claim("8x512", "rows a second against Redis", EMBD, REDIS, 5),
+    Claim("8x512", "rows a second against Redis", CHUNKS, REDIS, 5),
     Claim("8x512", "rows a second in float16 against Redis", FLOAT16, REDIS, 9),
 )
