@@ -34,7 +34,7 @@ EVERYBODY = (EMBD, UNIX, FLOOR, SOCKET, TORCH, REDIS)
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One shape and number of callers. A line of one caller stays at one caller whatever the case says."""
+    """One shape and number of callers, and the lines that are compared there; the first one is what ratios are to."""
 
     name: str
     batch: int
@@ -42,7 +42,7 @@ class Case:
     callers: int
     lines: tuple
     pinned: bool = False  # server and client each on a core of its own
-    single: tuple = ()  # lines that are measured with one caller
+    single: tuple = ()  # lines with one caller whatever `callers` says
 
     @property
     def title(self):
