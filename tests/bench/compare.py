@@ -67,22 +67,35 @@ def update(document, text, svg):
     document.with_suffix(".svg").write_text(svg)
 
 
+def choose_cases(options):
+    cases = [case for case in scenarios.CASES if not options.only or case.name in options.only]
+    if options.quick and not options.only:
+        cases = [case for case in cases if case.callers == 1 or case.name == "1x1-8"]
+    return cases
+
+
+def measure_all(options, cases):
+    """The figures of each case, why servers did not run, and what went wrong, which spoils only its own case."""
+    results, failures = {}, []
+    needed = sorted({line.server for case in cases for line in case.lines})
+    with tempfile.TemporaryDirectory(prefix="embd-bench-") as name:
+        with servers.Servers(options.binaries, pathlib.Path(name), needed) as running:
+            meter = measure.Meter(running, options.seconds, min(0.1, options.seconds / 2))
+            for case in cases:
+                print(f"measuring {case.title}", file=sys.stderr, flush=True)
+                try:
+                    results[case.name] = meter.run(case, options.rounds)
+                except RuntimeError as error:
+                    failures.append(str(error))
+            return results, running.not_run, failures
+
+
 def main():
     options = read_arguments()
     if options.quick:
         options.rounds, options.seconds = 3, 0.1
-    cases = [case for case in scenarios.CASES if not options.only or case.name in options.only]
-    if options.quick and not options.only:
-        cases = [case for case in cases if case.callers == 1 or case.name == "1x1-8"]
-    needed = {line.server for case in cases for line in case.lines}
-    results = {}
-    with tempfile.TemporaryDirectory(prefix="embd-bench-") as name:
-        with servers.Servers(options.binaries, pathlib.Path(name), sorted(needed)) as running:
-            meter = measure.Meter(running, options.seconds, min(0.1, options.seconds / 2))
-            for case in cases:
-                print(f"measuring {case.title}", file=sys.stderr, flush=True)
-                results[case.name] = meter.run(case, options.rounds)
-            not_run = running.not_run
+    cases = choose_cases(options)
+    results, not_run, failures = measure_all(options, cases)
     claims = list(report.claim_rows(scenarios.CLAIMS, cases, results))
     text = report.document(machine(), cases, results, claims, not_run)
     print(text)
@@ -91,9 +104,14 @@ def main():
     svg = chart.chart([case for case in cases if case.name in CHARTED], results)
     if options.out:
         write(options.out, text, results, claims, svg)
+    for failure in failures:
+        print(f"FAILED: {failure}", file=sys.stderr)
+    if failures:
+        return 1
     if options.document:
         update(options.document, text, svg)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
