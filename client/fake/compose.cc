@@ -87,4 +87,15 @@ std::vector<float> Compose(const FakeModel& model, const EmbedRequest& request, 
   return result;
 }
 
+std::vector<float> RowsOf(const FakeModel& model, const std::vector<std::int64_t>& ids) {
+  const auto dim = static_cast<std::size_t>(model.embedding_dim);
+  std::vector<float> result;
+  result.reserve(ids.size() * dim);
+  for (const std::int64_t id : ids) {
+    const float* const row = model.token.data() + static_cast<std::size_t>(id) * dim;
+    for (std::size_t d = 0; d < dim; ++d) result.push_back(model.token_scale * row[d]);
+  }
+  return result;
+}
+
 }  // namespace embd::client::fake

@@ -11,6 +11,9 @@ namespace embd::client::fake {
 [[nodiscard]] std::vector<float> Compose(const FakeModel& model, const EmbedRequest& request,
                                          const CheckedRequest& checked);
 
+/// The scaled token rows of `ids`, which are in the table.
+[[nodiscard]] std::vector<float> RowsOf(const FakeModel& model, const std::vector<std::int64_t>& ids);
+
 }  // namespace embd::client::fake
 
 #endif  // EMBD_CLIENT_FAKE_COMPOSE_H_

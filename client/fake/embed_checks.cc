@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -55,6 +56,10 @@ absl::Status CheckOptions(const FakeModel& model, const EmbedRequest& request) {
     return Invalid("INVALID_OPTION", "ids and inputs_embeds exclude each other");
   }
   if (absl::Status status = CheckRaggedOptions(request); !status.ok()) return status;
+  if (request.unique && request.part != Part::kToken) return Invalid("INVALID_OPTION", "unique needs part TOKEN");
+  if (request.unique && request.inputs_embeds.has_value()) {
+    return Invalid("INVALID_OPTION", "unique and inputs_embeds exclude each other");
+  }
   if (!request.token_type_ids.empty() && TypeRows(model) == 0) {
     return ErrorWithReason(absl::StatusCode::kFailedPrecondition, "NO_TOKEN_TYPES",
                            absl::StrCat("model \"", model.name, "\" adds no token types"));
@@ -68,6 +73,21 @@ absl::Status CheckOptions(const FakeModel& model, const EmbedRequest& request) {
 
 bool Exceeds(std::int64_t value, std::int64_t limit) { return limit > 0 && value > limit; }
 
+std::int64_t ElementBytes(const EmbedRequest& request) {
+  return DataTypeSize(request.output_type == DataType::kUnspecified ? DataType::kFloat32 : request.output_type);
+}
+
+Distinct FindDistinct(const std::vector<std::int64_t>& ids) {
+  Distinct distinct;
+  std::map<std::int64_t, std::int64_t> numbers;
+  for (const std::int64_t id : ids) {
+    const auto [found, is_new] = numbers.emplace(id, distinct.size());
+    if (is_new) distinct.ids.push_back(id);
+    distinct.inverse.push_back(found->second);
+  }
+  return distinct;
+}
+
 absl::Status CheckLimits(const FakeModel& model, const EmbedRequest& request, const Batch& batch,
                          const ServerLimits& limits) {
   if (Exceeds(batch.rows, limits.max_batch_size)) {
@@ -78,8 +98,8 @@ absl::Status CheckLimits(const FakeModel& model, const EmbedRequest& request, co
     return TooLarge("REQUEST_TOO_LARGE", absl::StrCat("sequence_length ", batch.tokens, " exceeds max_sequence_length ",
                                                       limits.max_sequence_length));
   }
-  const DataType type = request.output_type == DataType::kUnspecified ? DataType::kFloat32 : request.output_type;
-  const std::int64_t element_bytes = DataTypeSize(type);
+  if (request.unique) return absl::OkStatus();  // its size is not known yet
+  const std::int64_t element_bytes = ElementBytes(request);
   const auto bytes = batch.packed ? Product({batch.cells, model.embedding_dim, element_bytes})
                                   : Product({batch.rows, batch.tokens, model.embedding_dim, element_bytes});
   if (!bytes.has_value() || Exceeds(*bytes, limits.max_response_bytes)) {
@@ -135,6 +155,14 @@ absl::StatusOr<CheckedRequest> CheckEmbed(const FakeModel& model, const EmbedReq
   if (!position_rows.ok()) return position_rows.status();
   if (absl::Status status = CheckCells(model, request, *batch); !status.ok()) return status;
   CheckedRequest result = {.batch = *std::move(batch), .position_rows = *std::move(position_rows)};
+  if (request.unique) {
+    result.distinct = FindDistinct(request.ids);
+    const auto bytes = Product({result.distinct.size(), model.embedding_dim, ElementBytes(request)});
+    if (!bytes.has_value() || Exceeds(*bytes, limits.max_response_bytes)) {
+      return TooLarge("RESPONSE_TOO_LARGE",
+                      absl::StrCat("the reply exceeds max_response_bytes ", limits.max_response_bytes));
+    }
+  }
   if (!request.attention_mask.empty() && !MaskMatters(model, request)) {
     result.warnings.push_back(absl::StrCat("attention_mask has no effect on this part of model \"", model.name, "\""));
   }

@@ -11,11 +11,20 @@
 
 namespace embd::client::fake {
 
+/// The distinct ids of a `unique` request in the order of their first cells, and the number of each cell's id.
+struct Distinct {
+  std::vector<std::int64_t> ids = {};
+  std::vector<std::int64_t> inverse = {};
+
+  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(ids.size()); }
+};
+
 /// A request that a server would answer.
 struct CheckedRequest {
   Batch batch;
   std::vector<std::int64_t> position_rows = {};  ///< as PositionRowsOf says
   std::vector<std::string> warnings = {};
+  Distinct distinct = {};  ///< empty unless the request is `unique`
 };
 
 /// Checks what a server checks, in its order. A limit of 0 is none.

@@ -16,6 +16,14 @@
 
 namespace embd::client {
 
+namespace {
+
+absl::Status RegionsOff() {
+  return ErrorWithReason(absl::StatusCode::kFailedPrecondition, "REGIONS_OFF", "this server maps no shared memory");
+}
+
+}  // namespace
+
 // All members may be used under `mutex` only.
 class FakeTransport::State {
  public:
@@ -71,22 +79,33 @@ class FakeTransport::State {
     if (absl::Status status = Enter(method, options); !status.ok()) return status;
     const auto model = Find(request.model, request.model_version);
     if (!model.ok()) return model.status();
+    if (!request.if_checksum.empty() && request.if_checksum != (*model)->checksum) {
+      return ErrorWithReason(
+          absl::StatusCode::kFailedPrecondition, "TABLES_CHANGED",
+          absl::StrCat("the tables of model \"", request.model, "\" have checksum \"", (*model)->checksum, "\""));
+    }
     const auto checked = fake::CheckEmbed(**model, request, server_info.limits);
     if (!checked.ok()) return checked.status();
+    if (request.output_target.has_value()) return RegionsOff();
     const DataType type = request.output_type == DataType::kUnspecified ? DataType::kFloat32 : request.output_type;
-    const std::vector<float> values = fake::Compose(**model, request, *checked);
+    const std::vector<float> values =
+        request.unique ? fake::RowsOf(**model, checked->distinct.ids) : fake::Compose(**model, request, *checked);
     const std::size_t byte_size = values.size() * static_cast<std::size_t>(DataTypeSize(type));
     auto data = std::make_unique_for_overwrite<std::byte[]>(byte_size);
     fake::Narrow(values, type, data.get());
-    return Embedding({.model = (*model)->name,
-                      .model_version = (*model)->version,
-                      .generation = 1,
-                      .checksum = "fake",
-                      .warnings = checked->warnings,
-                      .data_type = type,
-                      .shape = checked->batch.ReplyShape((*model)->embedding_dim),
-                      .row_lengths = request.row_lengths},
-                     std::move(data), byte_size);
+    return Embedding(
+        {.model = (*model)->name,
+         .model_version = (*model)->version,
+         .generation = 1,
+         .checksum = (*model)->checksum,
+         .warnings = checked->warnings,
+         .data_type = type,
+         .shape = request.unique ? std::vector<std::int64_t>{checked->distinct.size(), (*model)->embedding_dim}
+                                 : checked->batch.ReplyShape((*model)->embedding_dim),
+         .row_lengths = request.row_lengths,
+         .unique_ids = checked->distinct.ids,
+         .inverse = checked->distinct.inverse},
+        std::move(data), byte_size);
   }
 };
 
@@ -224,6 +243,24 @@ absl::StatusOr<HealthStatus> FakeTransport::CheckHealth(const std::string& servi
   if (found != state_->health.end()) return found->second;
   if (service.empty() || state_->models.contains(service)) return HealthStatus::kServing;
   return absl::NotFoundError(absl::StrCat("no service \"", service, "\""));
+}
+
+absl::Status FakeTransport::RegisterRegion(const Region&, const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("RegisterRegion", options); !status.ok()) return status;
+  return RegionsOff();
+}
+
+absl::Status FakeTransport::UnregisterRegion(const std::string&, const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("UnregisterRegion", options); !status.ok()) return status;
+  return RegionsOff();
+}
+
+absl::StatusOr<std::vector<Region>> FakeTransport::ListRegions(const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("ListRegions", options); !status.ok()) return status;
+  return RegionsOff();
 }
 
 }  // namespace embd::client

@@ -48,7 +48,7 @@ ModelDescription Describe(const FakeModel& model) {
   ModelDescription result = {.name = model.name,
                              .version = model.version,
                              .generation = 1,
-                             .checksum = "fake",
+                             .checksum = model.checksum,
                              .position_encoding = encoding,
                              .vocab_size = VocabSize(model),
                              .embedding_dim = model.embedding_dim,

@@ -49,7 +49,8 @@ grpc::ChannelArguments Arguments(const ClientOptions& options) {
   arguments.SetServiceConfigJSON(ServiceConfig(options));
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, options.max_attempts > 1 ? 1 : 0);
   arguments.SetInt(GRPC_ARG_PER_RPC_RETRY_BUFFER_SIZE, kRetryBufferBytes);
-  if (options.keepalive_interval < absl::Hours(24 * 7)) {  // else the number of milliseconds may not fit
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // else clients of one address share one connection
+  if (options.keepalive_interval < absl::Hours(24 * 7)) {   // else the number of milliseconds may not fit
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(options.keepalive_interval / absl::Milliseconds(1)));
   }
   // A server that has just started should be found soon: gRPC waits 1 s after the first failure, and up to 2 min later.

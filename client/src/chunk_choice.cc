@@ -42,6 +42,7 @@ std::int64_t ExpectedRows(const EmbedRequest& request) {
 }
 
 bool ChunkChoice::UseChunks(const EmbedRequest& request, const CallOptions& options) const {
+  if (request.unique || request.output_target.has_value()) return false;  // which EmbedChunks does not serve
   if (options.chunks != Chunks::kAuto) return options.chunks == Chunks::kAlways;
   if (!server_has_chunks_.load(std::memory_order_relaxed)) return false;
   const std::int64_t rows = ExpectedRows(request);

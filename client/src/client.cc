@@ -73,6 +73,12 @@ absl::StatusOr<EmbedInfo> Client::EmbedSlices(const EmbedRequest& request, const
   return transport_->EmbedSlices(request, visit, options);
 }
 
+absl::StatusOr<EmbedInfo> Client::EmbedToRegion(const EmbedRequest& request, const CallOptions& options) const {
+  if (!request.output_target.has_value()) return absl::InvalidArgumentError("the request has no output_target");
+  const auto nothing = [](const EmbedInfo&, std::size_t) { return std::span<std::byte>(); };
+  return transport_->Embed(request, nothing, options);
+}
+
 void Client::EmbedAsync(const EmbedRequest& request, std::function<void(absl::StatusOr<Embedding>)> done,
                         const CallOptions& options) const {
   auto memory = std::make_shared<OwnMemory>();
@@ -125,6 +131,18 @@ absl::StatusOr<NeighbourCurve> Client::NeighbourSimilarity(const NeighbourSimila
 
 absl::StatusOr<ServerInfo> Client::GetServerInfo(const CallOptions& options) const {
   return transport_->GetServerInfo(options);
+}
+
+absl::Status Client::RegisterRegion(const Region& region, const CallOptions& options) const {
+  return transport_->RegisterRegion(region, options);
+}
+
+absl::Status Client::UnregisterRegion(const std::string& name, const CallOptions& options) const {
+  return transport_->UnregisterRegion(name, options);
+}
+
+absl::StatusOr<std::vector<Region>> Client::ListRegions(const CallOptions& options) const {
+  return transport_->ListRegions(options);
 }
 
 absl::StatusOr<HealthStatus> Client::CheckHealth(const std::string& service, const CallOptions& options) const {

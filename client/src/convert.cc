@@ -1,6 +1,8 @@
 #include "convert.h"
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "client/src/convert_rotary.h"
 
@@ -84,6 +86,14 @@ v1::EmbedRequest ToProto(const EmbedRequest& request) {
   result.mutable_attention_mask()->Add(request.attention_mask.begin(), request.attention_mask.end());
   result.set_ragged_layout(static_cast<v1::RaggedLayout>(request.ragged_layout));
   result.set_padding_side(static_cast<v1::PaddingSide>(request.padding_side));
+  result.set_unique(request.unique);
+  result.set_if_checksum(request.if_checksum);
+  if (request.output_target.has_value()) {
+    v1::SharedMemoryTarget& target = *result.mutable_output_target();
+    target.set_region(request.output_target->region);
+    target.set_offset(request.output_target->offset);
+    target.set_byte_size(request.output_target->byte_size);
+  }
   return result;
 }
 
@@ -121,6 +131,12 @@ v1::NeighbourSimilarityRequest ToProto(const NeighbourSimilarityRequest& request
 }
 
 EmbedInfo FromProto(const v1::EmbedResponse& response) {
+  std::optional<SharedMemoryTarget> written;
+  if (response.has_written()) {
+    written = {.region = response.written().region(),
+               .offset = response.written().offset(),
+               .byte_size = response.written().byte_size()};
+  }
   return {.model = response.model(),
           .model_version = response.model_version(),
           .generation = response.generation(),
@@ -128,7 +144,10 @@ EmbedInfo FromProto(const v1::EmbedResponse& response) {
           .warnings = ToVector(response.warnings()),
           .data_type = static_cast<DataType>(response.embeddings().data_type()),
           .shape = ToVector(response.embeddings().shape()),
-          .row_lengths = ToVector(response.row_lengths())};
+          .row_lengths = ToVector(response.row_lengths()),
+          .unique_ids = ToVector(response.unique_ids()),
+          .inverse = ToVector(response.inverse()),
+          .written = std::move(written)};
 }
 
 EmbedInfo FromProto(const v1::EmbedChunksHeader& header) {
@@ -201,7 +220,26 @@ ServerInfo FromProto(const v1::GetServerInfoResponse& response) {
                      .max_response_bytes = limits.max_response_bytes(),
                      .max_batch_size = limits.max_batch_size(),
                      .max_sequence_length = limits.max_sequence_length(),
-                     .max_bytes_in_flight = limits.max_bytes_in_flight()}};
+                     .max_bytes_in_flight = limits.max_bytes_in_flight()},
+          .shared_memory_prefix = response.shared_memory_prefix()};
+}
+
+v1::RegisterRegionRequest ToRequest(const Region& region) {
+  v1::RegisterRegionRequest request;
+  request.mutable_region()->set_name(region.name);
+  request.mutable_region()->set_path(region.path);
+  request.mutable_region()->set_offset(region.offset);
+  request.mutable_region()->set_byte_size(region.byte_size);
+  return request;
+}
+
+std::vector<Region> FromProto(const v1::ListRegionsResponse& response) {
+  std::vector<Region> result;
+  for (const v1::Region& region : response.regions()) {
+    result.push_back(
+        {.name = region.name(), .path = region.path(), .offset = region.offset(), .byte_size = region.byte_size()});
+  }
+  return result;
 }
 
 }  // namespace embd::client

@@ -5,6 +5,8 @@
 
 #include "embd/client/diagnostics.h"
 #include "embd/client/embedding.h"
+#include "embd/client/region.h"
+#include "embd/v1/admin.pb.h"
 #include "embd/v1/diagnostics.pb.h"
 #include "embd/v1/embedding.pb.h"
 
@@ -29,6 +31,9 @@ namespace embd::client {
 [[nodiscard]] TokenIds FromProto(const v1::LookUpTokensResponse& response);
 [[nodiscard]] NeighbourCurve FromProto(const v1::NeighbourSimilarityResponse& response);
 [[nodiscard]] ServerInfo FromProto(const v1::GetServerInfoResponse& response);
+
+[[nodiscard]] v1::RegisterRegionRequest ToRequest(const Region& region);
+[[nodiscard]] std::vector<Region> FromProto(const v1::ListRegionsResponse& response);
 
 }  // namespace embd::client
 

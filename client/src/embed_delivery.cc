@@ -8,10 +8,22 @@
 
 namespace embd::client {
 
-absl::StatusOr<EmbedInfo> Deliver(grpc::ByteBuffer* reply, ReplySink* sink) {
+namespace {
+
+bool Fits(const std::optional<SharedMemoryTarget>& written, const std::optional<SharedMemoryTarget>& target) {
+  if (!written.has_value() || !target.has_value()) return written.has_value() == target.has_value();
+  return written->region == target->region && written->offset == target->offset &&
+         written->byte_size <= target->byte_size;
+}
+
+}  // namespace
+
+absl::StatusOr<EmbedInfo> Deliver(grpc::ByteBuffer* reply, const std::optional<SharedMemoryTarget>& target,
+                                  ReplySink* sink) {
   const auto read = wire::ReadEmbedReply(reply);
   if (!read.ok()) return read.status();
   EmbedInfo info = FromProto(read->response);
+  if (!Fits(info.written, target)) return wire::Senseless("it says that the tensor was written somewhere else");
   if (absl::Status status = sink->Begin(info, read->payload.size); !status.ok()) return status;
   if (absl::Status status = sink->Take(reply, read->payload); !status.ok()) return status;
   return info;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "client/src/reply_sink.h"
@@ -11,12 +12,14 @@
 
 namespace embd::client {
 
-/// Hands the tensor of a received EmbedResponse to `sink`.
+/// Hands the tensor of a received EmbedResponse to `sink`. Where the request had a `target`, the server has put it there,
+/// and `sink` gets no bytes.
 ///
 /// Errors:
-///   INTERNAL  the reply makes no sense; `sink` is not called then.
+///   INTERNAL  the reply makes no sense, or is not for such a target; `sink` is not called then.
 ///   Besides those of `sink`.
-[[nodiscard]] absl::StatusOr<EmbedInfo> Deliver(grpc::ByteBuffer* reply, ReplySink* sink);
+[[nodiscard]] absl::StatusOr<EmbedInfo> Deliver(grpc::ByteBuffer* reply,
+                                                const std::optional<SharedMemoryTarget>& target, ReplySink* sink);
 
 /// Memory for a tensor, with unspecified content: what is filled at once need not be cleared before.
 ///

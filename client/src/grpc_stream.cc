@@ -16,7 +16,11 @@ namespace {
 
 absl::Status Ended() { return absl::AbortedError("the stream has ended; Receive returns why"); }
 
-absl::StatusOr<Embedding> ReadEmbedding(grpc::ByteBuffer* bytes, const wire::StreamReply& reply) {
+absl::StatusOr<Embedding> ReadEmbedding(grpc::ByteBuffer* bytes, const wire::StreamReply& reply,
+                                        bool may_be_elsewhere) {
+  if (reply.item.response().has_written() && !may_be_elsewhere) {
+    return wire::Senseless("it says that the tensor was written somewhere else");
+  }
   const std::size_t size = reply.payload.size;
   auto memory = Allocate(size);
   if (!memory.ok()) return memory.status();
@@ -53,6 +57,7 @@ absl::Status GrpcStream::Send(const EmbedRequest& request, absl::string_view req
   if (sending_closed_) return absl::FailedPreconditionError("requests cannot be sent after CloseSending");
   const auto bytes = StreamRequestBytes(request, request_id);
   if (!bytes.ok()) return bytes.status();
+  if (request.output_target.has_value()) has_targets_ = true;
   call_->Write(*bytes, &write_);
   return Wait(&write_) ? absl::OkStatus() : Ended();
 }
@@ -86,7 +91,7 @@ absl::StatusOr<std::optional<StreamItem>> GrpcStream::Receive() {
     absl::Status error = wire::FromRequestStatus(reply->item.error());
     item.result = error.ok() ? absl::InternalError("the server refused a request with the code OK") : std::move(error);
   } else {
-    item.result = ReadEmbedding(&bytes, *reply);
+    item.result = ReadEmbedding(&bytes, *reply, has_targets_);
   }
   return item;
 }

@@ -1,6 +1,7 @@
 #ifndef EMBD_CLIENT_SRC_GRPC_STREAM_H_
 #define EMBD_CLIENT_SRC_GRPC_STREAM_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -54,8 +55,9 @@ class GrpcStream : public StreamTransport {
   bool polling_ = false;
   Operation start_, write_, read_, finish_;
 
-  bool sending_closed_ = false;        // of the sending thread
-  std::optional<absl::Status> final_;  // of the receiving thread
+  bool sending_closed_ = false;            // of the sending thread
+  std::atomic<bool> has_targets_ = false;  // whether a request named one for its result
+  std::optional<absl::Status> final_;      // of the receiving thread
 };
 
 }  // namespace embd::client

@@ -1,5 +1,6 @@
 #include "client/src/grpc_transport.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -24,8 +25,9 @@ constexpr char kEmbedMethod[] = "/embd.v1.EmbeddingService/Embed";
 // One call of EmbedAsync; deletes itself when it is done.
 class AsyncEmbed final : public Completion {
  public:
-  AsyncEmbed(const CallOptions& options, absl::Duration timeout, Transport::Place place, Transport::EmbedDone done)
-      : context_(options, timeout), place_(std::move(place)), done_(std::move(done)) {}
+  AsyncEmbed(const CallOptions& options, absl::Duration timeout, std::optional<SharedMemoryTarget> target,
+             Transport::Place place, Transport::EmbedDone done)
+      : context_(options, timeout), target_(std::move(target)), place_(std::move(place)), done_(std::move(done)) {}
 
   void Start(grpc::GenericStub* stub, const grpc::ByteBuffer& request, grpc::CompletionQueue* queue) {
     call_ = stub->PrepareUnaryCall(context_.grpc(), kEmbedMethod, request, queue);
@@ -36,11 +38,12 @@ class AsyncEmbed final : public Completion {
   void Done(bool) override {
     const std::unique_ptr<AsyncEmbed> self(this);
     PlacedReply sink(place_);
-    done_(status_.ok() ? Deliver(&reply_, &sink) : wire::FromGrpcStatus(status_));
+    done_(status_.ok() ? Deliver(&reply_, target_, &sink) : wire::FromGrpcStatus(status_));
   }
 
  private:
   CallContext context_;
+  const std::optional<SharedMemoryTarget> target_;
   Transport::Place place_;
   Transport::EmbedDone done_;
   grpc::ByteBuffer reply_;
@@ -85,7 +88,7 @@ absl::StatusOr<EmbedInfo> GrpcTransport::EmbedUnary(ReplySink* sink, const Embed
   if (!bytes.ok()) return bytes.status();
   auto reply = Call(kEmbedMethod, *bytes, options);
   if (!reply.ok()) return reply.status();
-  return Deliver(&*reply, sink);
+  return Deliver(&*reply, request.output_target, sink);
 }
 
 absl::StatusOr<EmbedInfo> GrpcTransport::EmbedTo(ReplySink* sink, const EmbedRequest& request,
@@ -125,7 +128,7 @@ void GrpcTransport::EmbedAsync(const EmbedRequest& request, Place place, const C
   if (!bytes.ok()) return done(bytes.status());
   const auto queue = loop_.Queue();
   if (!queue.ok()) return done(queue.status());
-  auto* const call = new AsyncEmbed(options, timeout_, std::move(place), std::move(done));
+  auto* const call = new AsyncEmbed(options, timeout_, request.output_target, std::move(place), std::move(done));
   call->Start(&stub_, *bytes, *queue);
 }
 
@@ -193,6 +196,26 @@ absl::StatusOr<HealthStatus> GrpcTransport::CheckHealth(const std::string& servi
   auto reply = Call(kHealthCheckMethod, HealthRequest(service), options);
   if (!reply.ok()) return reply.status();
   return ReadHealthReply(&*reply);
+}
+
+absl::Status GrpcTransport::RegisterRegion(const Region& region, const CallOptions& options) {
+  return CallWithMessages<v1::RegisterRegionResponse>("/embd.v1.AdminService/RegisterRegion", ToRequest(region),
+                                                      options)
+      .status();
+}
+
+absl::Status GrpcTransport::UnregisterRegion(const std::string& name, const CallOptions& options) {
+  v1::UnregisterRegionRequest request;
+  request.set_name(name);
+  return CallWithMessages<v1::UnregisterRegionResponse>("/embd.v1.AdminService/UnregisterRegion", request, options)
+      .status();
+}
+
+absl::StatusOr<std::vector<Region>> GrpcTransport::ListRegions(const CallOptions& options) {
+  const auto response =
+      CallWithMessages<v1::ListRegionsResponse>("/embd.v1.AdminService/ListRegions", v1::ListRegionsRequest(), options);
+  if (!response.ok()) return response.status();
+  return FromProto(*response);
 }
 
 }  // namespace embd::client

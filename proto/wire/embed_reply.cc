@@ -3,6 +3,15 @@
 #include <array>
 
 namespace embd::wire {
+namespace {
+
+// The elements: here, or as the server says that it wrote them elsewhere.
+Payload ElementsOf(const v1::EmbedResponse& response, const Payload& payload) {
+  if (!response.has_written() || payload.size > 0) return payload;
+  return {.offset = 0, .size = static_cast<std::size_t>(response.written().byte_size())};
+}
+
+}  // namespace
 
 absl::StatusOr<EmbedReply> ReadEmbedReply(grpc::ByteBuffer* bytes) {
   std::array<Level, 2> levels = {Level{.field = v1::EmbedResponse::kEmbeddingsFieldNumber},
@@ -10,8 +19,9 @@ absl::StatusOr<EmbedReply> ReadEmbedReply(grpc::ByteBuffer* bytes) {
   EmbedReply reply;
   if (absl::Status status = ScanAll(bytes, levels, &reply.payload); !status.ok()) return status;
   if (!reply.response.ParseFromString(levels[0].others)) return Senseless("its fields cannot be read");
-  if (absl::Status status = ReadTensor(levels[1], reply.payload, reply.response.mutable_embeddings()); !status.ok())
-    return status;
+  absl::Status status =
+      ReadTensor(levels[1], ElementsOf(reply.response, reply.payload), reply.response.mutable_embeddings());
+  if (!status.ok()) return status;
   return reply;
 }
 
@@ -26,8 +36,8 @@ absl::StatusOr<StreamReply> ReadStreamReply(grpc::ByteBuffer* bytes) {
   if (reply.item.has_error()) return reply;
   v1::EmbedResponse* const response = reply.item.mutable_response();
   if (!response->ParseFromString(levels[1].others)) return Senseless("its response cannot be read");
-  if (absl::Status status = ReadTensor(levels[2], reply.payload, response->mutable_embeddings()); !status.ok())
-    return status;
+  absl::Status status = ReadTensor(levels[2], ElementsOf(*response, reply.payload), response->mutable_embeddings());
+  if (!status.ok()) return status;
   return reply;
 }
 

@@ -12,7 +12,8 @@
 // Hostile bytes: nothing outside the buffer is read, and nothing is allocated that is larger than the buffer.
 namespace embd::wire {
 
-/// An EmbedResponse whose `embeddings.data` is still where it was received.
+/// An EmbedResponse whose `embeddings.data` is still where it was received. `payload` is empty where `response.written`
+/// says that the elements stand elsewhere.
 struct EmbedReply {
   v1::EmbedResponse response;
   Payload payload;

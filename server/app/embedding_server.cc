@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <limits>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "grpc/grpc.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
+#include "server/app/idle_memory.h"
 #include "server/app/memory_limit.h"
 #include "server/app/model_builder.h"
 #include "server/app/table_budget.h"
@@ -23,6 +25,7 @@
 #include "server/core/error.h"
 #include "server/core/kernels/simd_target.h"
 #include "server/observability/log.h"
+#include "server/service/admin_service.h"
 #include "server/service/backend.h"
 #include "server/service/diagnostics_service.h"
 #include "server/service/embedding_service.h"
@@ -31,6 +34,7 @@ namespace embd::app {
 namespace {
 
 constexpr std::int64_t kMaxIdleReplyBytes = std::int64_t{512} << 20;
+constexpr std::chrono::seconds kIdleMemoryPeriod(30);
 constexpr absl::string_view kUnixPrefix = "unix:";
 constexpr int kKeepaliveTimeMs = 20'000;  // finds readers that have gone while a reply is pinned for them
 constexpr int kKeepaliveTimeoutMs = 10'000;
@@ -41,7 +45,15 @@ std::int64_t MaxBytesInFlight(const config::Limits& limits) {
   return limits.max_bytes_in_flight.value_or(std::min(kDefault, MemoryLimit() / 4));
 }
 
-std::unique_ptr<service::Backend> MakeBackend(const config::Limits& limits) {
+service::RegionLimits ToRegionLimits(const std::optional<config::SharedMemory>& shared_memory) {
+  if (!shared_memory.has_value()) return {};
+  return {.prefix = shared_memory->prefix,
+          .max_regions = shared_memory->max_regions,
+          .max_bytes = shared_memory->max_bytes.value_or(MemoryLimit() / 4)};
+}
+
+std::unique_ptr<service::Backend> MakeBackend(const config::ServerConfig& config) {
+  const config::Limits& limits = config.limits;
   const std::int64_t max_bytes_in_flight = MaxBytesInFlight(limits);
   const auto max_idle_bytes = static_cast<std::size_t>(std::min(max_bytes_in_flight, kMaxIdleReplyBytes));
   return std::unique_ptr<service::Backend>(new service::Backend{
@@ -53,6 +65,7 @@ std::unique_ptr<service::Backend> MakeBackend(const config::Limits& limits) {
       .version = kVersion,
       .build = kBuild,
       .buffers = service::ReplyBuffers::Create(max_bytes_in_flight, max_idle_bytes),
+      .regions = service::SharedRegions(ToRegionLimits(config.shared_memory)),
       .workers = service::WorkerPool(static_cast<int>(std::max(2u, std::thread::hardware_concurrency()))),
       .diagnostics = service::WorkerPool(1)});
 }
@@ -91,7 +104,10 @@ absl::Status LoadModels(const config::ServerConfig& config, core::ModelRegistry*
 class Server final : public EmbeddingServer {
  public:
   explicit Server(std::unique_ptr<service::Backend> backend)
-      : backend_(std::move(backend)), embedding_service_(backend_.get()), diagnostics_service_(backend_.get()) {}
+      : backend_(std::move(backend)),
+        embedding_service_(backend_.get()),
+        diagnostics_service_(backend_.get()),
+        admin_service_(backend_.get()) {}
 
   ~Server() override { Shutdown(absl::ZeroDuration()); }
 
@@ -108,6 +124,7 @@ class Server final : public EmbeddingServer {
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingIntervalMs);
     builder.RegisterService(&embedding_service_);
     builder.RegisterService(&diagnostics_service_);
+    builder.RegisterService(&admin_service_);
     std::vector<int> ports(addresses.size(), 0);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       std::string bound = addresses[i];
@@ -171,6 +188,7 @@ class Server final : public EmbeddingServer {
     health.SetServingStatus("", true);
     health.SetServingStatus(v1::EmbeddingService::service_full_name(), true);
     health.SetServingStatus(v1::DiagnosticsService::service_full_name(), true);
+    health.SetServingStatus(v1::AdminService::service_full_name(), true);
     for (const auto& model : backend_->models.All()) health.SetServingStatus(model->name(), true);
   }
 
@@ -178,11 +196,13 @@ class Server final : public EmbeddingServer {
   const std::unique_ptr<service::Backend> backend_;
   service::EmbeddingService embedding_service_;
   service::DiagnosticsService diagnostics_service_;
+  service::AdminService admin_service_;
   std::unique_ptr<grpc::Server> server_;
   std::atomic<bool> stopping_ = false;
   std::vector<UnixSocket> sockets_;
   std::vector<std::string> addresses_;
   int port_ = 0;
+  const IdleMemory idle_memory_{backend_->buffers, kIdleMemoryPeriod};
 };
 
 }  // namespace
@@ -191,7 +211,7 @@ absl::StatusOr<std::unique_ptr<EmbeddingServer>> EmbeddingServer::Start(const co
   // gRPC tidies up when its last user leaves, and then waits up to ten seconds for a poller that covered a blocked
   // write. One reference is kept to the end of the process, so that a server stops as soon as it is drained.
   [[maybe_unused]] static const bool kept = (grpc_init(), true);
-  auto backend = MakeBackend(config.limits);
+  auto backend = MakeBackend(config);
   if (absl::Status status = LoadModels(config, &backend->models); !status.ok()) return status;
   auto server = std::make_unique<Server>(std::move(backend));
   if (absl::Status status = server->Listen(config.listen); !status.ok()) return status;

@@ -15,6 +15,7 @@ enum class Section {
   kFile,
   kServer,
   kLimits,
+  kSharedMemory,
   kLog,
   kModel,
   kToken,

@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "server/config/config_error.h"
 #include "server/config/scalar_syntax.h"
@@ -82,6 +84,18 @@ std::optional<std::string> FaultOfListenAddress(absl::string_view address) {
   }
   if (IsHostAndPort(address)) return std::nullopt;
   return absl::StrCat("must be HOST:PORT, [IPV6]:PORT or unix:PATH with a port from 0 to 65535, got ", Quote(address));
+}
+
+std::optional<std::string> FaultOfRegionPrefix(absl::string_view prefix) {
+  std::vector<absl::string_view> components = absl::StrSplit(prefix, '/');
+  if (components.size() > 2 && components.back().empty()) components.pop_back();
+  bool right = components.size() > 1 && components.front().empty() && !absl::StrContains(prefix, '\0');
+  for (std::size_t i = 1; i < components.size(); ++i) {
+    right = right && !components[i].empty() && components[i] != "." && components[i] != "..";
+  }
+  if (right) return std::nullopt;
+  return absl::StrCat("must be an absolute path other than / without empty, \".\" and \"..\" components, got ",
+                      Quote(prefix));
 }
 
 std::optional<std::string> FaultOfLogLevel(absl::string_view level) {

@@ -21,6 +21,10 @@ namespace embd::config {
 /// one) to 65535, PATH 1 to 107 bytes long. Nothing is looked up.
 [[nodiscard]] std::optional<std::string> FaultOfListenAddress(absl::string_view address);
 
+/// How the paths of shared memory begin: absolute, at least one letter behind the first '/', without NUL and without a
+/// component that is empty (but the last), "." or "..".
+[[nodiscard]] std::optional<std::string> FaultOfRegionPrefix(absl::string_view prefix);
+
 /// A log level: trace, debug, info, warn, error or off.
 [[nodiscard]] std::optional<std::string> FaultOfLogLevel(absl::string_view level);
 

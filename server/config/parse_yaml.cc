@@ -54,9 +54,26 @@ void ReadLimits(MapReader& limits, Limits& out) {
   out.max_bytes_in_flight = in_flight;
 }
 
+SharedMemory ReadSharedMemory(MapReader& map) {
+  SharedMemory out;
+  map.Require("prefix");
+  map.ReadString("prefix", out.prefix);
+  if (const auto fault = FaultOfRegionPrefix(out.prefix); map.Has("prefix") && fault.has_value()) {
+    map.Report("prefix", *fault);
+  }
+  map.ReadInteger("max_regions", {.min = 1, .max = kLargestMaxRegions}, out.max_regions);
+  if (map.Has("max_bytes")) {
+    std::int64_t max_bytes = 0;
+    map.ReadByteSize("max_bytes", std::numeric_limits<std::int64_t>::max(), max_bytes);
+    out.max_bytes = max_bytes;
+  }
+  return out;
+}
+
 void ReadServer(MapReader& server, ServerConfig& out) {
   ReadListen(server, out.listen);
   if (auto limits = server.ReadMap("limits", Section::kLimits)) ReadLimits(*limits, out.limits);
+  if (auto map = server.ReadMap("shared_memory", Section::kSharedMemory)) out.shared_memory = ReadSharedMemory(*map);
   server.ReadSeconds("drain_timeout", kMaxDrainSeconds, out.drain_seconds);
   server.ReadString("ready_file", out.ready_file);
   if (auto log = server.ReadMap("log", Section::kLog); log.has_value() && log->Has("level")) {

@@ -247,14 +247,28 @@ struct Limits {
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 
+/// The largest number of regions: a process looks after no more.
+inline constexpr std::int64_t kLargestMaxRegions = 256;
+
+/// What callers on this machine may have mapped, for results that need not travel.
+struct SharedMemory {
+  std::string prefix;             ///< how the paths of files begin: absolute, not "/"
+  std::int64_t max_regions = 64;  ///< 1 to kLargestMaxRegions
+  /// Of all regions together, at least 1. Unset: a quarter of the memory this process may use.
+  std::optional<std::int64_t> max_bytes;
+
+  friend bool operator==(const SharedMemory&, const SharedMemory&) = default;
+};
+
 /// Everything.
 struct ServerConfig {
   std::vector<std::string> listen = {"127.0.0.1:8001"};  ///< HOST:PORT (port 0: a free one), [IPV6]:PORT or unix:PATH
   Limits limits;
-  double drain_seconds = 30.0;      ///< how long SIGTERM waits for calls in flight; 0 to 86400
-  std::string ready_file;           ///< written once the server serves; empty: none
-  std::string log_level = "info";   ///< trace, debug, info, warn, error, off
-  std::vector<ModelConfig> models;  ///< never empty after loading: the demo models stand in
+  std::optional<SharedMemory> shared_memory;  ///< unset: off
+  double drain_seconds = 30.0;                ///< how long SIGTERM waits for calls in flight; 0 to 86400
+  std::string ready_file;                     ///< written once the server serves; empty: none
+  std::string log_level = "info";             ///< trace, debug, info, warn, error, off
+  std::vector<ModelConfig> models;            ///< never empty after loading: the demo models stand in
 
   friend bool operator==(const ServerConfig&, const ServerConfig&) = default;
 };

@@ -8,6 +8,7 @@
 #include "server/core/engine/embed_plan.h"
 #include "server/core/engine/model_registry.h"
 #include "server/service/reply_buffers.h"
+#include "server/service/shared_regions.h"
 #include "server/service/worker_pool.h"
 
 namespace embd::service {
@@ -23,6 +24,7 @@ struct Backend {
   const std::string build;    ///< compiler and build type
   core::ModelRegistry models;
   const std::shared_ptr<ReplyBuffers> buffers;
+  SharedRegions regions;   ///< that callers have registered
   WorkerPool workers;      ///< for large requests
   WorkerPool diagnostics;  ///< for NeighbourSimilarity, which may take minutes
 };

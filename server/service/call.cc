@@ -1,5 +1,6 @@
 #include "server/service/call.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "grpcpp/support/proto_buffer_reader.h"
 #include "proto/wire/status.h"
@@ -21,6 +22,11 @@ absl::Status Call::Interrupted() const {
     return core::Error(absl::StatusCode::kCancelled, "CANCELLED", "the caller has cancelled the call");
   }
   return absl::OkStatus();
+}
+
+bool Call::IsLocal() const {
+  const std::string peer = context_->peer();
+  return absl::StartsWith(peer, "unix:") || absl::StartsWith(peer, "unix-abstract:");
 }
 
 absl::Status HideInternal(const absl::Status& status) {

@@ -27,6 +27,10 @@ class Call {
   /// OK while the caller waits for the result; else CANCELLED or DEADLINE_EXCEEDED. Cheap: asked between row blocks.
   [[nodiscard]] absl::Status Interrupted() const;
 
+  /// Whether the caller is on this machine for certain: it came through a Unix socket. (A channel in this process does
+  /// not say where it comes from.)
+  [[nodiscard]] bool IsLocal() const;
+
   /// The status as it goes to the wire: details attached, retry pushback where the request would never fit, and in
   /// place of an INTERNAL error a reference to the log line.
   [[nodiscard]] grpc::Status Seal(const absl::Status& status);

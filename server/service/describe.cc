@@ -184,7 +184,8 @@ v1::GetServerInfoResponse AnswerGetServerInfo(const Backend& backend) {
   response.set_version(backend.version);
   response.set_build(backend.build);
   response.set_api_revision(kApiRevision);
-  for (const char* const capability : {"embed", "embed_chunks", "embed_stream", "look_up_tokens", "neighbour_similarity", "rotate"}) {
+  for (const char* const capability : {"embed", "embed_chunks", "embed_stream", "if_checksum", "look_up_tokens",
+                                       "neighbour_similarity", "rotate", "unique"}) {
     response.add_capabilities(capability);
   }
   response.set_simd_target(core::SimdTarget());
@@ -194,6 +195,10 @@ v1::GetServerInfoResponse AnswerGetServerInfo(const Backend& backend) {
   limits.set_max_batch_size(backend.limits.max_batch_size);
   limits.set_max_sequence_length(backend.limits.max_sequence_length);
   limits.set_max_bytes_in_flight(backend.max_bytes_in_flight);
+  if (backend.regions.on()) {
+    response.add_capabilities("shared_memory");
+    response.set_shared_memory_prefix(backend.regions.limits().prefix);
+  }
   return response;
 }
 

@@ -28,6 +28,8 @@ v1::EmbedResponse ResponseWithoutTensor(const core::EmbedPlan& plan) {
   response.set_generation(plan.model().generation());
   response.set_checksum(plan.model().checksum());
   response.mutable_row_lengths()->Assign(plan.row_lengths().begin(), plan.row_lengths().end());
+  response.mutable_unique_ids()->Assign(plan.distinct().ids.begin(), plan.distinct().ids.end());
+  response.mutable_inverse()->Assign(plan.distinct().inverse.begin(), plan.distinct().inverse.end());
   for (const std::string& warning : plan.warnings()) response.add_warnings(warning);
   return response;
 }
@@ -37,6 +39,13 @@ v1::Tensor TensorWithoutData(const core::EmbedPlan& plan) {
   tensor.set_data_type(ToDataType(plan.output_type()));
   for (const std::int64_t extent : plan.output_shape()) tensor.add_shape(extent);
   return tensor;
+}
+
+absl::Status CheckTablesUnchanged(const core::Model& model, const std::string& if_checksum) {
+  if (if_checksum.empty() || if_checksum == model.checksum()) return absl::OkStatus();
+  return core::Error(absl::StatusCode::kFailedPrecondition, "TABLES_CHANGED",
+                     absl::StrCat("the tables of model ", core::Quote(model.name()), " have checksum ",
+                                  core::Quote(model.checksum()), ", but if_checksum is ", core::Quote(if_checksum)));
 }
 
 grpc::ByteBuffer Join(const std::string& header, ReplyBuffer buffer) {
@@ -50,6 +59,7 @@ absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, v1::EmbedReque
                                           const core::EmbedLimits& limits) {
   auto model = backend.models.Find(request->model(), request->model_version());
   if (!model.ok()) return model.status();
+  if (absl::Status status = CheckTablesUnchanged(**model, request->if_checksum()); !status.ok()) return status;
   auto input = ToEmbedInput(request);
   if (!input.ok()) return input.status();
   auto plan = core::EmbedPlan::Create(*std::move(model), *std::move(input), limits);
@@ -101,6 +111,12 @@ absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan
       ComposeInto(backend, plan, 0, plan.row_count(), buffer->bytes(), core::Stores::kCached, interrupted);
   if (!status.ok()) return status;
   return buffer;
+}
+
+v1::EmbedResponse ResponseWithoutData(const core::EmbedPlan& plan) {
+  v1::EmbedResponse response = ResponseWithoutTensor(plan);
+  *response.mutable_embeddings() = TensorWithoutData(plan);
+  return response;
 }
 
 grpc::ByteBuffer FrameReply(const core::EmbedPlan& plan, ReplyBuffer buffer) {

@@ -16,8 +16,11 @@
 // One embedding request -> one reply, in the steps that the calls share.
 namespace embd::service {
 
-/// Finds the model and checks the request, of which the bytes of inputs_embeds are taken. Errors: those of
-/// ToEmbedInput, ModelRegistry::Find and EmbedPlan::Create.
+/// Finds the model and checks the request, of which the bytes of inputs_embeds are taken.
+///
+/// Errors:
+///   FAILED_PRECONDITION  [TABLES_CHANGED] if_checksum is not that of the model found; the message names both
+///   Besides those of ModelRegistry::Find before, and of ToEmbedInput and EmbedPlan::Create after.
 [[nodiscard]] absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, v1::EmbedRequest* request,
                                                         const core::EmbedLimits& limits);
 
@@ -36,6 +39,9 @@ namespace embd::service {
 /// says other than OK ends the work. Errors: those of ReplyBuffers::Take and of ComposeInto.
 [[nodiscard]] absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan& plan,
                                                        absl::FunctionRef<absl::Status()> interrupted);
+
+/// What the reply says besides the elements.
+[[nodiscard]] v1::EmbedResponse ResponseWithoutData(const core::EmbedPlan& plan);
 
 /// The encoded EmbedResponse: a header slice, and `buffer` itself as the payload slice; it goes back to its pool when
 /// gRPC lets the slice go.

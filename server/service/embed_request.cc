@@ -27,21 +27,6 @@ absl::Status CheckRaggedEnums(const v1::EmbedRequest& request) {
   return absl::OkStatus();
 }
 
-absl::Status CheckServedFields(const v1::EmbedRequest& request) {
-  const std::pair<bool, const char*> fields[] = {
-      {request.has_output_target(), "output_target"},
-      {request.unique(), "unique"},
-      {!request.if_checksum().empty(), "if_checksum"},
-  };
-  for (const auto& [is_set, name] : fields) {
-    if (is_set) {
-      return core::Error(absl::StatusCode::kUnimplemented, "NOT_IMPLEMENTED",
-                         absl::StrCat("field ", name, " of EmbedRequest is not served by this server"));
-    }
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<core::Part> ToPart(v1::Part part) {
   switch (part) {
     case v1::PART_UNSPECIFIED:
@@ -162,7 +147,6 @@ std::vector<std::int64_t> Values(const google::protobuf::RepeatedField<std::int6
 
 absl::StatusOr<core::EmbedInput> ToEmbedInput(v1::EmbedRequest* request) {
   if (absl::Status status = CheckRaggedEnums(*request); !status.ok()) return status;
-  if (absl::Status status = CheckServedFields(*request); !status.ok()) return status;
   const auto part = ToPart(request->part());
   if (!part.ok()) return part.status();
   const auto output_type = ToOutputType(request->output_type());
@@ -179,7 +163,8 @@ absl::StatusOr<core::EmbedInput> ToEmbedInput(v1::EmbedRequest* request) {
                             .attention_mask = Values(request->attention_mask()),
                             .row_lengths = Values(request->row_lengths()),
                             .packed = request->ragged_layout() == v1::RAGGED_LAYOUT_PACKED,
-                            .pad_left = request->padding_side() == v1::PADDING_SIDE_LEFT};
+                            .pad_left = request->padding_side() == v1::PADDING_SIDE_LEFT,
+                            .unique = request->unique()};
   if (request->has_ids_tensor()) {
     if (absl::Status status = ReadIdsTensor(*request, &input); !status.ok()) return status;
   }

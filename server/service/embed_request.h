@@ -11,7 +11,6 @@ namespace embd::service {
 /// and size). Shape and ranges are the engine's to check. The bytes of inputs_embeds are taken out of the request.
 ///
 /// Errors:
-///   UNIMPLEMENTED     [NOT_IMPLEMENTED] a field that is not served yet is set; names the field
 ///   INVALID_ARGUMENT  [UNKNOWN_ENUM_VALUE]; [INVALID_OPTION] two sources of ids or vectors, or a type that does not
 ///   fit;
 ///                     [INVALID_SHAPE] a tensor's shape or size, or a shape that contradicts batch_size

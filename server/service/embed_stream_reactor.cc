@@ -12,6 +12,7 @@
 #include "server/core/threads/mutex.h"
 #include "server/service/call.h"
 #include "server/service/embed_answer.h"
+#include "server/service/embed_target.h"
 #include "server/service/overload.h"
 
 namespace embd::service {
@@ -74,17 +75,20 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
       return Refuse(status);
     }
     std::optional<core::EmbedPlan> plan;
+    std::optional<EmbedTarget> target;
     status = WithinMemory([&] {
       auto created = PlanEmbed(backend_, message_.mutable_request(), backend_.limits);
       if (!created.ok()) return created.status();
       plan.emplace(*std::move(created));
-      return absl::OkStatus();
+      auto found = FindTarget(backend_, call_, message_.request(), *plan);
+      if (found.ok()) target = *std::move(found);
+      return found.status();
     });
     if (!status.ok()) return Refuse(status);
     if (IsLarge(*plan) && !on_worker) {
-      backend_.workers.Add([this, plan = *std::move(plan)] { Compose(plan); });
+      backend_.workers.Add([this, plan = *std::move(plan), target = std::move(target)] { Compose(plan, target); });
     } else {
-      Compose(*plan);
+      Compose(*plan, target);
     }
   }
 
@@ -100,9 +104,10 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
     return absl::OkStatus();
   }
 
-  void Compose(const core::EmbedPlan& plan) {
+  void Compose(const core::EmbedPlan& plan, const std::optional<EmbedTarget>& target) {
     grpc::ByteBuffer reply;
     const absl::Status status = WithinMemory([&] {
+      if (target.has_value()) return ComposeTo(*target, plan, &reply);
       auto buffer = ComposeReply(backend_, plan, [this] { return call_.Interrupted(); });
       if (!buffer.ok()) return buffer.status();
       reply = FrameStreamReply(message_.request_id(), index_, plan, *std::move(buffer));
@@ -113,6 +118,17 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
               static_cast<std::int64_t>(request_.Length()), static_cast<std::int64_t>(reply.Length()),
               absl::OkStatus());
     Push(reply);
+  }
+
+  absl::Status ComposeTo(const EmbedTarget& target, const core::EmbedPlan& plan, grpc::ByteBuffer* reply) {
+    absl::Status status = ComposeToTarget(backend_, plan, target, [this] { return call_.Interrupted(); });
+    if (!status.ok()) return status;
+    v1::EmbedStreamResponse item;
+    item.set_request_id(message_.request_id());
+    item.set_index(index_);
+    *item.mutable_response() = TargetReply(plan, target);
+    *reply = Encode(item);
+    return status;
   }
 
   void Refuse(const absl::Status& status) {

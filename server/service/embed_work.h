@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -10,7 +11,9 @@
 #include "grpcpp/support/byte_buffer.h"
 #include "server/core/engine/embed_plan.h"
 #include "server/service/backend.h"
+#include "server/service/call.h"
 #include "server/service/embed_answer.h"
+#include "server/service/embed_target.h"
 
 namespace embd::service {
 
@@ -19,29 +22,37 @@ class EmbedWork {
  public:
   using Request = v1::EmbedRequest;
 
-  /// Errors: those of PlanEmbed, which takes the bytes of inputs_embeds out of `request`.
-  [[nodiscard]] static absl::StatusOr<EmbedWork> Plan(const Backend& backend, Request& request) {
+  /// Errors: those of PlanEmbed, which takes the bytes of inputs_embeds out of `request`, and of FindTarget.
+  [[nodiscard]] static absl::StatusOr<EmbedWork> Plan(const Backend& backend, Request& request, const Call& call) {
     auto plan = PlanEmbed(backend, &request, backend.limits);
     if (!plan.ok()) return plan.status();
-    return EmbedWork(*std::move(plan));
+    auto target = FindTarget(backend, call, request, *plan);
+    if (!target.ok()) return target.status();
+    return EmbedWork(*std::move(plan), *std::move(target));
   }
 
   [[nodiscard]] std::int64_t batch_size() const { return plan_.batch_size(); }
   [[nodiscard]] std::int64_t sequence_length() const { return plan_.sequence_length(); }
   [[nodiscard]] bool IsLarge() const { return service::IsLarge(plan_); }
 
-  /// Errors: those of ComposeReply.
+  /// Errors: those of ComposeReply, or of ComposeToTarget.
   [[nodiscard]] absl::StatusOr<grpc::ByteBuffer> Answer(Backend& backend, const Request& /*request*/,
                                                         const std::function<absl::Status()>& interrupted) const {
+    if (target_.has_value()) {
+      if (auto status = ComposeToTarget(backend, plan_, *target_, interrupted); !status.ok()) return status;
+      return Encode(TargetReply(plan_, *target_));
+    }
     auto buffer = ComposeReply(backend, plan_, interrupted);
     if (!buffer.ok()) return buffer.status();
     return FrameReply(plan_, *std::move(buffer));
   }
 
  private:
-  explicit EmbedWork(core::EmbedPlan plan) : plan_(std::move(plan)) {}
+  EmbedWork(core::EmbedPlan plan, std::optional<EmbedTarget> target)
+      : plan_(std::move(plan)), target_(std::move(target)) {}
 
   core::EmbedPlan plan_;
+  std::optional<EmbedTarget> target_;  // unset: the result goes into the reply
 };
 
 }  // namespace embd::service

@@ -22,7 +22,7 @@ namespace embd::service {
 /// `Work` has a type `Request` and these functions, of which `Plan` may take what it needs out of the request and
 /// `Answer` asks `interrupted` between blocks of work:
 ///
-///     static absl::StatusOr<Work> Plan(const Backend&, Request&)
+///     static absl::StatusOr<Work> Plan(const Backend&, Request&, const Call&)
 ///     bool IsLarge() const
 ///     absl::StatusOr<grpc::ByteBuffer> Answer(Backend&, const Request&, const std::function<absl::Status()>&
 ///                                             interrupted) const
@@ -51,7 +51,7 @@ class PooledCall {
       // the caller may have gone while this waited
       if (absl::Status status = call_.Interrupted(); !status.ok()) return status;
       if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message_); !status.ok()) return status;
-      auto work = Work::Plan(backend_, message_);
+      auto work = Work::Plan(backend_, message_, call_);
       if (!work.ok()) return work.status();
       work_.emplace(*std::move(work));
       return absl::OkStatus();

@@ -15,8 +15,9 @@ namespace embd::service {
 
 /// How long making an answer may take.
 enum class Length {
-  kShort,  ///< made at once, on gRPC's thread; by the workers where the request is large
-  kLong,   ///< made by the diagnostics' own thread, so that nothing else waits for it
+  kShort,   ///< made at once, on gRPC's thread; by the workers where the request is large
+  kMedium,  ///< made by the workers: milliseconds up to a second
+  kLong,    ///< made by the diagnostics' own thread, so that nothing else waits for it
 };
 
 /// A unary call whose reply is an ordinary message: decode, answer, encode. Lives until gRPC is done with the call.
@@ -34,7 +35,7 @@ class RawUnary final : public grpc::ServerUnaryReactor {
     const auto run = [reactor, backend, request, reply] { reactor->Run(backend->max_request_bytes, *request, reply); };
     if (length == Length::kLong) {
       backend->diagnostics.Add(run);
-    } else if (IsLarge(*request)) {
+    } else if (length == Length::kMedium || IsLarge(*request)) {
       backend->workers.Add(run);
     } else {
       run();

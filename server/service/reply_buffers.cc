@@ -71,14 +71,19 @@ absl::StatusOr<ReplyBuffer> ReplyBuffers::Take(std::size_t size) {
   return ReplyBuffer(shared_from_this(), std::move(memory), size);
 }
 
+core::AlignedBuffer ReplyBuffers::Shelf::Pop() {
+  core::AlignedBuffer memory = std::move(buffers.back());
+  buffers.pop_back();
+  unused = std::min(unused, buffers.size());
+  return memory;
+}
+
 core::AlignedBuffer ReplyBuffers::TakeIdle(std::size_t capacity) {
   const core::MutexLock lock(&mutex_);
   const auto found = idle_.find(capacity);
-  if (found == idle_.end() || found->second.empty()) return {};
-  core::AlignedBuffer memory = std::move(found->second.back());
-  found->second.pop_back();
+  if (found == idle_.end() || found->second.buffers.empty()) return {};
   idle_bytes_ -= capacity;
-  return memory;
+  return found->second.Pop();
 }
 
 void ReplyBuffers::Return(core::AlignedBuffer memory) {
@@ -90,20 +95,42 @@ void ReplyBuffers::Return(core::AlignedBuffer memory) {
   evicted = Evict(capacity);
   if (idle_bytes_ + capacity > max_idle_bytes_) return;
   idle_bytes_ += capacity;
-  idle_[capacity].push_back(std::move(memory));
+  idle_[capacity].buffers.push_back(std::move(memory));
 }
 
 std::vector<core::AlignedBuffer> ReplyBuffers::Evict(std::size_t capacity) {
   std::vector<core::AlignedBuffer> evicted;
   for (auto entry = idle_.begin(); entry != idle_.end() && idle_bytes_ + capacity > max_idle_bytes_;) {
-    while (entry->first != capacity && !entry->second.empty() && idle_bytes_ + capacity > max_idle_bytes_) {
+    Shelf& shelf = entry->second;
+    while (entry->first != capacity && !shelf.buffers.empty() && idle_bytes_ + capacity > max_idle_bytes_) {
       idle_bytes_ -= entry->first;
-      evicted.push_back(std::move(entry->second.back()));
-      entry->second.pop_back();
+      evicted.push_back(shelf.Pop());
     }
-    entry = entry->second.empty() ? idle_.erase(entry) : std::next(entry);
+    entry = shelf.buffers.empty() ? idle_.erase(entry) : std::next(entry);
   }
   return evicted;
+}
+
+std::size_t ReplyBuffers::FreeUnused() {
+  std::vector<core::AlignedBuffer> unused;  // freed after the lock
+  std::size_t bytes = 0;
+  const core::MutexLock lock(&mutex_);
+  for (auto entry = idle_.begin(); entry != idle_.end();) {
+    Shelf& shelf = entry->second;
+    const auto end = shelf.buffers.begin() + static_cast<std::ptrdiff_t>(shelf.unused);
+    std::move(shelf.buffers.begin(), end, std::back_inserter(unused));
+    shelf.buffers.erase(shelf.buffers.begin(), end);
+    bytes += entry->first * shelf.unused;
+    shelf.unused = shelf.buffers.size();
+    entry = shelf.buffers.empty() ? idle_.erase(entry) : std::next(entry);
+  }
+  idle_bytes_ -= bytes;
+  return bytes;
+}
+
+std::size_t ReplyBuffers::idle_bytes() const {
+  const core::MutexLock lock(&mutex_);
+  return idle_bytes_;
 }
 
 }  // namespace embd::service

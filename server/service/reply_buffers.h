@@ -62,6 +62,12 @@ class ReplyBuffers : public std::enable_shared_from_this<ReplyBuffers> {
   [[nodiscard]] absl::StatusOr<ReplyBuffer> Take(std::size_t size);
 
   [[nodiscard]] std::int64_t bytes_in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
+  /// Frees the buffers that have lain idle ever since the call before this one, and returns their bytes. Called at even
+  /// distances it gives back what no load has needed for one to two of them.
+  std::size_t FreeUnused();
+
+  /// What is kept for reuse now.
+  [[nodiscard]] std::size_t idle_bytes() const;
   /// How often memory had to be asked of the system so far.
   [[nodiscard]] std::int64_t allocations() const { return allocations_.load(std::memory_order_relaxed); }
 
@@ -75,6 +81,15 @@ class ReplyBuffers : public std::enable_shared_from_this<ReplyBuffers> {
   [[nodiscard]] absl::Status Admit(std::size_t size, std::size_t capacity);
   [[nodiscard]] core::AlignedBuffer TakeIdle(std::size_t capacity);
   void Return(core::AlignedBuffer memory);
+  /// Buffers of one capacity. The one that came back last is lent first, so that the first `unused` ones have not been
+  /// touched since FreeUnused.
+  struct Shelf {
+    std::vector<core::AlignedBuffer> buffers;
+    std::size_t unused = 0;
+
+    [[nodiscard]] core::AlignedBuffer Pop();
+  };
+
   /// Takes buffers of other capacities out of what is idle until `capacity` fits, or none is left.
   [[nodiscard]] std::vector<core::AlignedBuffer> Evict(std::size_t capacity) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -82,8 +97,8 @@ class ReplyBuffers : public std::enable_shared_from_this<ReplyBuffers> {
   const std::size_t max_idle_bytes_;
   std::atomic<std::int64_t> in_flight_ = 0;
   std::atomic<std::int64_t> allocations_ = 0;
-  core::Mutex mutex_;  // held for a few pointer moves; allocation and freeing happen outside
-  std::map<std::size_t, std::vector<core::AlignedBuffer>> idle_ ABSL_GUARDED_BY(mutex_);  // by capacity
+  mutable core::Mutex mutex_;  // held for a few pointer moves; allocation and freeing happen outside
+  std::map<std::size_t, Shelf> idle_ ABSL_GUARDED_BY(mutex_);  // by capacity
   std::size_t idle_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -54,7 +54,7 @@ absl::Status CheckSize(std::int64_t length, std::int64_t pairs, const core::Embe
 
 }  // namespace
 
-absl::StatusOr<RotaryTableWork> RotaryTableWork::Plan(const Backend& backend, const Request& request) {
+absl::StatusOr<RotaryTableWork> RotaryTableWork::Plan(const Backend& backend, const Request& request, const Call&) {
   auto choice = ChooseRotary(backend.models, request);
   if (!choice.ok()) return choice.status();
   if (absl::Status status = CheckPositions(request, backend.limits); !status.ok()) return status;

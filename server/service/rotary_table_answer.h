@@ -10,6 +10,7 @@
 #include "grpcpp/support/byte_buffer.h"
 #include "server/core/position/rotary.h"
 #include "server/service/backend.h"
+#include "server/service/call.h"
 
 namespace embd::service {
 
@@ -21,7 +22,8 @@ class RotaryTableWork {
   /// Checks the request. Errors: those of ChooseRotary and core::ResolveRotary; besides INVALID_ARGUMENT
   /// [INVALID_SHAPE] a length below 1, [POSITION_OUT_OF_RANGE], [INVALID_OPTION] a scaling_length outside its range;
   /// RESOURCE_EXHAUSTED [REQUEST_TOO_LARGE], [RESPONSE_TOO_LARGE].
-  [[nodiscard]] static absl::StatusOr<RotaryTableWork> Plan(const Backend& backend, const Request& request);
+  [[nodiscard]] static absl::StatusOr<RotaryTableWork> Plan(const Backend& backend, const Request& request,
+                                                            const Call&);
 
   [[nodiscard]] std::int64_t batch_size() const { return 1; }
   [[nodiscard]] std::int64_t sequence_length() const { return length_; }

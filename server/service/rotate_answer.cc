@@ -54,7 +54,7 @@ absl::StatusOr<core::RotateInput> ToInput(const v1::RotateRequest& request, core
 
 }  // namespace
 
-absl::StatusOr<RotateWork> RotateWork::Plan(const Backend& backend, const Request& request) {
+absl::StatusOr<RotateWork> RotateWork::Plan(const Backend& backend, const Request& request, const Call&) {
   auto choice = ChooseRotary(backend.models, request);
   if (!choice.ok()) return choice.status();
   auto input = ToInput(request, std::move(choice->parameters));

@@ -11,6 +11,7 @@
 #include "grpcpp/support/byte_buffer.h"
 #include "server/core/engine/rotate_plan.h"
 #include "server/service/backend.h"
+#include "server/service/call.h"
 
 namespace embd::service {
 
@@ -21,7 +22,7 @@ class RotateWork {
 
   /// Checks the request. Errors: those of ChooseRotary, ToOutputType and RotatePlan::Create; besides INVALID_ARGUMENT
   /// [UNKNOWN_ENUM_VALUE], [INVALID_OPTION] vectors of a type that is not turned, [INVALID_SHAPE] no vectors.
-  [[nodiscard]] static absl::StatusOr<RotateWork> Plan(const Backend& backend, const Request& request);
+  [[nodiscard]] static absl::StatusOr<RotateWork> Plan(const Backend& backend, const Request& request, const Call&);
 
   [[nodiscard]] std::int64_t batch_size() const { return plan_.batch_size(); }
   [[nodiscard]] std::int64_t sequence_length() const { return plan_.sequence_length(); }

@@ -125,7 +125,13 @@ REFUSALS = {
         "NO_POSITION_TABLE",
         ('"demo-rotary"',),
     ),
-    "field that is not served": (request(unique=True), UNIMPLEMENTED, "NOT_IMPLEMENTED", ("unique",)),
+    "distinct rows of the sum": (request(unique=True), INVALID, "INVALID_OPTION", ("unique", "TOKEN")),
+    "tables that have changed": (
+        request(if_checksum="cd" * 32),
+        FAILED_PRECONDITION,
+        "TABLES_CHANGED",
+        ("demo-learned", '"' + "cd" * 32 + '"'),
+    ),
 }
 
 

@@ -22,7 +22,7 @@ from support.stubs import (
 )
 
 V, D, L = 320, 64, 128
-SERVICES = ("embd.v1.EmbeddingService", "embd.v1.DiagnosticsService")
+SERVICES = ("embd.v1.EmbeddingService", "embd.v1.DiagnosticsService", "embd.v1.AdminService")
 
 
 def setUpModule():

@@ -313,21 +313,6 @@ TEST_F(RawBytes, UnknownEnumNumbersAreRefusedNeverTheDefault) {
                 AllOf(StatusIs(kInvalid, HasSubstr("output_type int8 is no output type")), ReasonIs("INVALID_OPTION")));
 }
 
-TEST_F(RawBytes, FieldsThatAreNotServedYetAreRefusedByName) {
-  const std::pair<const char*, std::string> fields[] = {
-      {"output_target", BytesField(12, "")},
-      {"unique", VarintField(16, 1)},
-      {"if_checksum", BytesField(17, "abc")},
-  };
-  for (const auto& [name, bytes] : fields) {
-    SCOPED_TRACE(name);
-    ExpectRefused(Canonical() + bytes,
-                  AllOf(StatusIs(absl::StatusCode::kUnimplemented,
-                                 "field " + std::string(name) + " of EmbedRequest is not served by this server"),
-                        ReasonIs("NOT_IMPLEMENTED")));
-  }
-}
-
 TEST_F(RawBytes, RequestOverTheLimitIsRefusedWithOurOwnWords) {
   v1::EmbedRequest request = Request();
   request.set_model_version(std::string(1'500'000, 'v'));

@@ -48,7 +48,8 @@ core::EmbedInput ToInput(const EmbedRequest& request) {
                             .attention_mask = request.attention_mask,
                             .row_lengths = request.row_lengths,
                             .packed = request.ragged_layout == client::RaggedLayout::kPacked,
-                            .pad_left = request.padding_side == client::PaddingSide::kLeft};
+                            .pad_left = request.padding_side == client::PaddingSide::kLeft,
+                            .unique = request.unique};
   if (request.inputs_embeds.has_value()) {
     const client::InputTensor& given = *request.inputs_embeds;
     const auto& bytes = given.bytes;
@@ -75,7 +76,9 @@ absl::StatusOr<Embedding> EmbedInCore(const core::ModelRegistry& models, const c
                             .warnings = plan->warnings(),
                             .data_type = request.output_type,
                             .shape = plan->output_shape(),
-                            .row_lengths = plan->row_lengths()};
+                            .row_lengths = plan->row_lengths(),
+                            .unique_ids = plan->distinct().ids,
+                            .inverse = plan->distinct().inverse};
   return Embedding(std::move(info), std::move(data), plan->byte_size());
 }
 

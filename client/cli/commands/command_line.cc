@@ -76,10 +76,14 @@ int ReportParsing(const CLI::App& app, const std::vector<std::string>& arguments
 }
 
 Outcome AskServer(const GlobalOptions& options, const Action& action, const Surroundings& world) {
-  const absl::StatusOr<client::Client> client =
-      world.connect(options.server, {.timeout = absl::Seconds(options.timeout_s)});
+  const absl::Duration timeout = absl::Seconds(options.timeout_s);
+  const absl::StatusOr<client::Client> client = world.connect(options.server, {.timeout = timeout});
   if (!client.ok()) return WrongUsage(client.status());
-  Outcome outcome = action.ask_server({.client = *client, .world = world, .json = options.output == "json"});
+  Outcome outcome = action.ask_server({.client = *client,
+                                       .world = world,
+                                       .json = options.output == "json",
+                                       .server = options.server,
+                                       .timeout = timeout});
   if (outcome.code == ExitCode::kUnreachable) {
     absl::StrAppend(&outcome.message, " (server ", options.server);
     if (outcome.timed_out) absl::StrAppend(&outcome.message, ", --timeout ", options.timeout_s, " s");
@@ -123,6 +127,8 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddRotaryTableCommand(app, action);
   AddSimilarityCommand(app, action);
   AddCompareCommand(app, action);
+  AddRegionsCommand(app, action);
+  AddBenchCommand(app, action);
   AddCompletionCommand(app, action);
   AddHelpCommand(app, action);
 

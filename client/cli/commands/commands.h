@@ -20,6 +20,8 @@ void AddRotateCommand(CLI::App& app, Action& action);
 void AddRotaryTableCommand(CLI::App& app, Action& action);
 void AddSimilarityCommand(CLI::App& app, Action& action);
 void AddCompareCommand(CLI::App& app, Action& action);
+void AddRegionsCommand(CLI::App& app, Action& action);
+void AddBenchCommand(CLI::App& app, Action& action);
 
 /// Prints the help of the program or of a command.
 void AddHelpCommand(CLI::App& app, Action& action);

@@ -23,6 +23,8 @@ constexpr Values kValues[] = {
     {"--chunks", "-W 'auto always never'"},
     {"--dtype", "-W 'float32 float16 bfloat16'"},
     {"--table", "-W 'token position'"},
+    {"--mode", "-W 'unary stream async'"},
+    {"--ids-distribution", "-W 'uniform zipf'"},
     {"--pairing", "-W 'half interleaved'"},
     {"--in-format", "-W 'npy json jsonl csv txt safetensors'"},
     {"--in", "-f"},

@@ -15,6 +15,8 @@ namespace {
 struct EmbedOptions {
   EmbedInput input;
   TensorOutput output;
+  bool unique = false;
+  std::string if_checksum;
 };
 
 // Everything that --output json says besides the elements.
@@ -31,12 +33,18 @@ nlohmann::ordered_json Facts(const client::EmbedInfo& info, const EmbedOptions& 
     facts["ids"] = request.ids;
   }
   if (!info.row_lengths.empty()) facts["row_lengths"] = info.row_lengths;
+  if (options.unique) {
+    facts["unique_ids"] = info.unique_ids;
+    facts["inverse"] = info.inverse;
+  }
   return facts;
 }
 
 Outcome RunEmbed(const EmbedOptions& options, const Session& session) {
   absl::StatusOr<client::EmbedRequest> request = ReadRequest(options.input, session.world);
   if (!request.ok()) return WrongUsage(request.status());
+  request->unique = options.unique;
+  request->if_checksum = options.if_checksum;
   const absl::StatusOr<DataType> element_type = ElementTypeOf(request->output_type);
   if (!element_type.ok()) return WrongUsage(element_type.status());
   const auto format = CheckOutput(options.output, *element_type, session.json);
@@ -63,12 +71,19 @@ void AddEmbedCommand(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
   AddOutputOptions(*command, options->output);
+  command->add_flag("--unique", options->unique,
+                    "Rows of the distinct ids only, for --part token; JSON tells these and the inverse");
+  command
+      ->add_option("--if-checksum", options->if_checksum,
+                   "Refuse if the model's tables have another checksum, see `embdctl describe`")
+      ->type_name("SHA256");
   command->footer(
       "JSON spells numbers that are not finite as NaN, Infinity and -Infinity, as Python's json module does.\n"
       "Examples: embdctl embed demo-learned --ids \"1 2 3; 4 5 6\"\n"
       "          embdctl embed demo-learned --ids-file ids.npy --dtype float16 --out vectors.npy\n"
       "          embdctl embed demo-learned --ids \"1 2 3;; 4 5\" --ragged packed\n"
       "          embdctl embed demo-learned --ids \"0 0 7; 1 2 3\" --mask \"0 0 1; 1 1 1\"\n"
+      "          embdctl embed demo-learned --ids \"7 3 7 7\" --part token --unique --output json\n"
       "          embdctl embed demo-sinusoidal --part position --sequence-length 8\n"
       "          echo '[[1, 2, 3]]' | embdctl embed demo-rotary --ids-file - --output json");
   command->callback([options, &action] {

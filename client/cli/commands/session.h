@@ -22,14 +22,22 @@ struct Surroundings {
   std::function<absl::StatusOr<client::Client>(const std::string& address, const client::ClientOptions& options)>
       connect;
   std::function<absl::Time()> now;
-  std::function<void(absl::Duration)> sleep;
+  std::function<void(absl::Duration)> sleep;  ///< thread-safe
+  /// Time since some fixed moment, which never goes back. Thread-safe.
+  std::function<absl::Duration()> steady;
+  /// Whether the user has asked for an end. From the first call on, a first Ctrl-C does that instead of ending the
+  /// program, for commands that have something to say then.
+  std::function<bool()> interrupted;
+  bool err_is_terminal = false;  ///< whether progress may be drawn on `err`
 };
 
 /// What a command works with.
 struct Session {
   const client::Client& client;
   const Surroundings& world;
-  bool json = false;  ///< --output json
+  bool json = false;                              ///< --output json
+  std::string server = {};                        ///< --server, where `client` asks
+  absl::Duration timeout = absl::ZeroDuration();  ///< --timeout, which `client` has
 
   /// Prints one JSON value on standard output, see JsonText.
   void PrintJson(const nlohmann::ordered_json& value) const;

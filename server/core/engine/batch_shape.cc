@@ -47,6 +47,16 @@ absl::StatusOr<BatchShape> BatchShape::Create(const EmbedInput& input) {
   return input.row_lengths.empty() ? Rectangular(input) : Ragged(input);
 }
 
+BatchShape BatchShape::Packed(std::int64_t cells) {
+  BatchShape shape;
+  shape.batch_size_ = 1;
+  shape.sequence_length_ = cells;
+  shape.cells_ = cells;
+  shape.packed_ = true;
+  shape.row_starts_ = {0, cells};
+  return shape;
+}
+
 absl::StatusOr<BatchShape> BatchShape::Rectangular(const EmbedInput& input) {
   if (input.packed || input.pad_left) {
     return InvalidArgument("INVALID_OPTION", absl::StrCat(input.packed ? "ragged_layout PACKED" : "padding_side LEFT",

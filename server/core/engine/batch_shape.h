@@ -23,6 +23,9 @@ class BatchShape {
   ///                     [INVALID_OPTION] options of ragged rows without row_lengths, or that exclude each other
   [[nodiscard]] static absl::StatusOr<BatchShape> Create(const EmbedInput& input);
 
+  /// One row of so many cells, whose result is (cells, D).
+  [[nodiscard]] static BatchShape Packed(std::int64_t cells);
+
   [[nodiscard]] std::int64_t batch_size() const { return batch_size_; }
   /// T: of every row, or of the padded result.
   [[nodiscard]] std::int64_t sequence_length() const { return sequence_length_; }

@@ -1,5 +1,8 @@
 #include "server/core/engine/embed_checks.h"
 
+#include <bit>
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -71,9 +74,35 @@ absl::Status CheckVectors(const Model& model, const GivenVectors& given, const B
                                    bytes.has_value() ? absl::StrCat(*bytes) : std::string("more than 2^63 - 1")));
 }
 
+absl::Status CheckReplySize(const Values& extents, std::optional<std::int64_t> bytes, const EmbedInput& input,
+                            const EmbedLimits& limits) {
+  if (bytes.has_value() && *bytes <= limits.max_response_bytes) return absl::OkStatus();
+  return TooLarge("RESPONSE_TOO_LARGE",
+                  absl::StrCat("the (", absl::StrJoin(extents, ", "), ") ", ElementTypeName(input.output_type),
+                               input.unique ? " reply and its index need " : " reply needs ",
+                               bytes.has_value() ? absl::StrCat(*bytes) : "more than 2^63 - 1",
+                               " bytes, which exceeds max_response_bytes ", limits.max_response_bytes,
+                               " of this server; ask for fewer rows a call", input.unique ? "" : ", or by EmbedChunks"));
+}
+
+// What the values of a packed field need on the wire; negative ones ten bytes.
+std::int64_t WireBytes(const Values& values) {
+  std::int64_t bytes = 0;
+  for (const std::int64_t value : values) {
+    bytes += static_cast<std::int64_t>((std::bit_width(static_cast<std::uint64_t>(value) | 1) + 6) / 7);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 absl::Status CheckModelCan(const Model& model, const EmbedInput& input) {
+  if (input.unique && input.part != Part::kToken) {
+    return InvalidArgument("INVALID_OPTION", "unique needs part TOKEN: only token rows are the same for equal ids");
+  }
+  if (input.unique && input.inputs_embeds.has_value()) {
+    return InvalidArgument("INVALID_OPTION", "unique and inputs_embeds exclude each other");
+  }
   if (input.part == Part::kPosition && model.position() == nullptr) {
     return Error(absl::StatusCode::kFailedPrecondition, "NO_POSITION_TABLE",
                  absl::StrCat("model ", Quote(model.name()), " has no position table; its position encoding is ",
@@ -105,19 +134,22 @@ absl::Status CheckLimits(const Model& model, const EmbedInput& input, const Batc
                     absl::StrCat("sequence_length ", shape.sequence_length(), " exceeds max_sequence_length ",
                                  limits.max_sequence_length, " of this server; split the sequence"));
   }
+  if (input.unique) return absl::OkStatus();
   const Values extents = shape.OutputShape(model.embedding_dim());
   const auto element = static_cast<std::int64_t>(ElementSize(input.output_type));
   const auto bytes =
       shape.is_packed() ? CheckedProduct({shape.cells(), model.embedding_dim(), element})
                         : CheckedProduct({shape.batch_size(), shape.sequence_length(), model.embedding_dim(), element});
-  if (!bytes.has_value() || *bytes > limits.max_response_bytes) {
-    return TooLarge("RESPONSE_TOO_LARGE",
-                    absl::StrCat("the (", absl::StrJoin(extents, ", "), ") ", ElementTypeName(input.output_type),
-                                 " reply needs ", bytes.has_value() ? absl::StrCat(*bytes) : "more than 2^63 - 1",
-                                 " bytes, which exceeds max_response_bytes ", limits.max_response_bytes,
-                                 " of this server; ask for fewer rows a call, or by EmbedChunks"));
-  }
-  return absl::OkStatus();
+  return CheckReplySize(extents, bytes, input, limits);
+}
+
+absl::Status CheckDistinct(const Model& model, const EmbedInput& input, const DistinctIds& distinct,
+                           const EmbedLimits& limits) {
+  const Values extents = {static_cast<std::int64_t>(distinct.ids.size()), model.embedding_dim()};
+  auto bytes = CheckedProduct({extents[0], extents[1], static_cast<std::int64_t>(ElementSize(input.output_type))});
+  const std::int64_t index = WireBytes(distinct.ids) + WireBytes(distinct.inverse);
+  if (bytes.has_value()) *bytes = *bytes > std::numeric_limits<std::int64_t>::max() - index ? *bytes : *bytes + index;
+  return CheckReplySize(extents, bytes, input, limits);
 }
 
 absl::Status CheckValues(const Model& model, const EmbedInput& input, const BatchShape& shape) {

@@ -36,6 +36,7 @@ struct EmbedInput {
   bool packed = false;                         ///< ragged rows one after the other; false: padded to the longest
   bool pad_left = false;                       ///< padding before the row; false: behind it
   std::optional<GivenVectors> inputs_embeds;
+  bool unique = false;  ///< the rows of the distinct ids only, for kToken
 };
 
 /// What a request may ask for.

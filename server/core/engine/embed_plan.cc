@@ -28,12 +28,25 @@ absl::StatusOr<EmbedPlan> EmbedPlan::Create(std::shared_ptr<const Model> model, 
   auto positions = NumberCells(*model, input, *shape);
   if (!positions.ok()) return positions.status();
   if (absl::Status status = CheckValues(*model, input, *shape); !status.ok()) return status;
-  return EmbedPlan(std::move(model), std::move(input), *std::move(shape), *std::move(positions));
+  DistinctIds distinct;
+  if (input.unique) {
+    distinct = FindDistinct(input.ids);
+    if (absl::Status status = CheckDistinct(*model, input, distinct, limits); !status.ok()) return status;
+  }
+  return EmbedPlan(std::move(model), std::move(input), *std::move(shape), *std::move(positions), std::move(distinct));
 }
 
-EmbedPlan::EmbedPlan(std::shared_ptr<const Model> model, EmbedInput input, BatchShape shape, CellPositions positions)
-    : model_(std::move(model)), input_(std::move(input)), shape_(std::move(shape)), positions_(std::move(positions)) {
+EmbedPlan::EmbedPlan(std::shared_ptr<const Model> model, EmbedInput input, BatchShape shape, CellPositions positions,
+                     DistinctIds distinct)
+    : model_(std::move(model)),
+      input_(std::move(input)),
+      shape_(std::move(shape)),
+      batch_size_(shape_.batch_size()),
+      sequence_length_(shape_.sequence_length()),
+      distinct_(std::move(distinct)),
+      positions_(std::move(positions)) {
   if (model_->out_of_range() != OutOfRangePolicy::kError) ReplaceIdsOutOfRange();
+  if (input_.unique) KeepDistinct();
   if (model_->dropout_mask_id().has_value() && part() == Part::kComposed && !input_.ids.empty()) DropMaskTokens();
   Warn();
 }
@@ -52,6 +65,16 @@ void EmbedPlan::ReplaceIdsOutOfRange() {
   first_out_of_range_ = model_->CountOutOfRangeIds(count) == 0;
   warnings_.push_back(absl::StrCat(count, count == 1 ? " id was" : " ids were", " outside [0, ", vocab_size,
                                    "), read as ", to_zero ? "a row of zeros" : absl::StrCat("id ", model_->unk_id())));
+}
+
+void EmbedPlan::KeepDistinct() {
+  std::vector<std::int64_t> rows;
+  rows.reserve(distinct_.ids.size());
+  for (std::size_t cell = 0; rows.size() < distinct_.ids.size(); ++cell) {
+    if (distinct_.inverse[cell] == static_cast<std::int64_t>(rows.size())) rows.push_back(input_.ids[cell]);
+  }
+  input_.ids = std::move(rows);
+  shape_ = BatchShape::Packed(static_cast<std::int64_t>(input_.ids.size()));
 }
 
 void EmbedPlan::DropMaskTokens() {
@@ -100,61 +123,83 @@ const std::byte* EmbedPlan::TokenRow(std::int64_t cell) const {
   return id == kZeroRow ? zero_row_.data() : model_->token().table.row(id);
 }
 
-const float* EmbedPlan::Divisors(std::int64_t first, std::int64_t count, BlockDivisors* divisors) const {
+// Cells on their way to the kernel, kBlockRows at a time.
+class EmbedPlan::Block {
+ public:
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): cells are filled as they are added
+  Block(const EmbedPlan& plan, Stores stores) : plan_(plan), stores_(stores) {}
+
+  void Add(const Cell& cell) {
+    cells_[size_++] = cell;
+    if (size_ == kBlockRows) Flush();
+  }
+  void Flush() {
+    if (size_ > 0) plan_.ComposeCells(Cells(cells_.data(), size_), stores_);
+    size_ = 0;
+  }
+
+ private:
+  const EmbedPlan& plan_;
+  const Stores stores_;
+  std::array<Cell, kBlockRows> cells_;
+  std::size_t size_ = 0;
+};
+
+const float* EmbedPlan::Divisors(Cells cells, BlockDivisors* divisors) const {
   if (divisors_.empty()) return nullptr;
-  BatchShape::Place place = shape_.PlaceOf(first);
-  for (std::int64_t i = 0; i < count; ++i, place = shape_.Next(place)) {
-    (*divisors)[static_cast<std::size_t>(i)] = divisors_[static_cast<std::size_t>(place.row)];
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    (*divisors)[i] = divisors_[static_cast<std::size_t>(cells[i].place.row)];
   }
   return divisors->data();
 }
 
-Term EmbedPlan::TokenTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const {
+Term EmbedPlan::TokenTerm(Cells cells, BlockRows* rows) const {
   if (part() == Part::kPosition) return {};
-  for (std::int64_t i = 0; i < count; ++i) (*rows)[static_cast<std::size_t>(i)] = TokenRow(first + i);
+  for (std::size_t i = 0; i < cells.size(); ++i) (*rows)[i] = TokenRow(cells[i].index);
   return {rows->data(),
           input_.inputs_embeds.has_value() ? input_.inputs_embeds->type : model_->token().table.element_type()};
 }
 
-Term EmbedPlan::PositionTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const {
+Term EmbedPlan::PositionTerm(Cells cells, BlockRows* rows) const {
   if (!positions_.used) return {};
-  BatchShape::Place place = shape_.PlaceOf(first);
-  for (std::int64_t i = 0; i < count; ++i, place = shape_.Next(place)) {
-    (*rows)[static_cast<std::size_t>(i)] = model_->position_row(PositionRow(place, first + i));
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    (*rows)[i] = model_->position_row(PositionRow(cells[i].place, cells[i].index));
   }
   return {rows->data(), model_->position()->table.element_type()};
 }
 
-Term EmbedPlan::TypeTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const {
+Term EmbedPlan::TypeTerm(Cells cells, BlockRows* rows) const {
   if (part() != Part::kComposed || !model_->token_types().has_value()) return {};
   const auto& types = input_.token_type_ids;
   if (types.empty() && model_->token_types()->only_when_sent) return {};
   const Table& table = *model_->token_type_table();
-  for (std::int64_t i = 0; i < count; ++i) {
-    (*rows)[static_cast<std::size_t>(i)] = table.row(types.empty() ? 0 : types[static_cast<std::size_t>(first + i)]);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    (*rows)[i] = table.row(types.empty() ? 0 : types[static_cast<std::size_t>(cells[i].index)]);
   }
   return {rows->data(), table.element_type()};
 }
 
-void EmbedPlan::ComposeCells(std::int64_t first, std::int64_t count, std::byte* out, Stores stores) const {
+void EmbedPlan::ComposeCells(Cells cells, Stores stores) const {
   BlockRows token_rows, position_rows, type_rows;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled as used
+  BlockOut out_rows;                               // NOLINT(cppcoreguidelines-pro-type-member-init): likewise
   BlockDivisors divisors;                          // NOLINT(cppcoreguidelines-pro-type-member-init): likewise
-  const Term token = TokenTerm(first, count, &token_rows);
-  Term addends[] = {TypeTerm(first, count, &type_rows), PositionTerm(first, count, &position_rows)};
+  const Term token = TokenTerm(cells, &token_rows);
+  Term addends[] = {TypeTerm(cells, &type_rows), PositionTerm(cells, &position_rows)};
   if (model_->position_before_type()) std::swap(addends[0], addends[1]);
   if (addends[0].rows == nullptr) std::swap(addends[0], addends[1]);
+  for (std::size_t i = 0; i < cells.size(); ++i) out_rows[i] = cells[i].out;
   ComposeArguments arguments = {.dim = static_cast<std::size_t>(model_->embedding_dim()),
-                                .row_count = static_cast<std::size_t>(count),
+                                .row_count = cells.size(),
                                 .output_type = output_type(),
                                 .saturate = model_->saturate(),
-                                .out = out,
+                                .out_rows = out_rows.data(),
                                 .stores = stores};
   if (part() == Part::kPosition) {
     arguments.first = addends[0];
   } else {
     arguments.first = token;
     arguments.scale = input_.inputs_embeds.has_value() ? 1.0f : model_->token_scale();
-    arguments.divisors = Divisors(first, count, &divisors);
+    arguments.divisors = Divisors(cells, &divisors);
     if (arguments.divisors != nullptr) arguments.scale = kKeptAtTraining;
     arguments.second = addends[0];
     arguments.third = addends[1];
@@ -162,18 +207,19 @@ void EmbedPlan::ComposeCells(std::int64_t first, std::int64_t count, std::byte* 
   const bool composed = part() == Part::kComposed;
   if (composed && model_->layer_norm().has_value()) arguments.layer_norm = &model_->layer_norm()->parameters;
   core::Compose(arguments);
-  if (composed && model_->zero_masked() && !input_.attention_mask.empty()) ZeroMaskedRows(first, count, out);
+  if (composed && model_->zero_masked() && !input_.attention_mask.empty()) ZeroMaskedRows(cells);
 }
 
-void EmbedPlan::ZeroMaskedRows(std::int64_t first, std::int64_t count, std::byte* out) const {
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (input_.attention_mask[static_cast<std::size_t>(first + i)] != 0) continue;
-    std::memset(out + static_cast<std::size_t>(i) * row_bytes(), 0, row_bytes());
+void EmbedPlan::ZeroMaskedRows(Cells cells) const {
+  for (const Cell& cell : cells) {
+    if (input_.attention_mask[static_cast<std::size_t>(cell.index)] != 0) continue;
+    std::memset(cell.out, 0, row_bytes());
   }
 }
 
 EmbedPlan::Run EmbedPlan::RunAt(std::int64_t row, std::int64_t end) const {
-  if (!shape_.is_ragged() || shape_.is_packed()) return {row, end};
+  if (shape_.is_packed()) return {row, end};
+  if (!shape_.is_ragged()) return {row, std::min(end, (row / sequence_length() + 1) * sequence_length())};
   const std::int64_t b = row / sequence_length();
   const std::int64_t first = shape_.first_output_row(b);
   const std::int64_t behind = first + shape_.row_length(b);
@@ -182,21 +228,47 @@ EmbedPlan::Run EmbedPlan::RunAt(std::int64_t row, std::int64_t end) const {
   return {kPadding, std::min((b + 1) * sequence_length(), end)};
 }
 
+std::int64_t EmbedPlan::RowsTogetherAt(std::int64_t row, std::int64_t end) const {
+  if (shape_.is_ragged() || !positions_.used || row % sequence_length() != 0) return 0;
+  return std::min((end - row) / sequence_length(), kRowsTogether);
+}
+
+void EmbedPlan::AddColumns(std::int64_t row, std::int64_t batch_rows, std::byte* out, Block* block) const {
+  const std::int64_t b = row / sequence_length();
+  for (std::int64_t t = 0; t < sequence_length(); ++t) {
+    for (std::int64_t i = 0; i < batch_rows; ++i) {
+      const std::int64_t ahead = i * sequence_length() + t;
+      block->Add({row + ahead, {b + i, t}, out + static_cast<std::size_t>(ahead) * row_bytes()});
+    }
+  }
+}
+
+void EmbedPlan::AddRun(std::int64_t first_cell, std::int64_t count, std::byte* out, Block* block) const {
+  BatchShape::Place place = shape_.PlaceOf(first_cell);
+  for (std::int64_t i = 0; i < count; ++i, place = shape_.Next(place), out += row_bytes()) {
+    block->Add({first_cell + i, place, out});
+  }
+}
+
 void EmbedPlan::Compose(std::int64_t first_row, std::int64_t row_count, std::span<std::byte> out, Stores stores) const {
+  Block block(*this, stores);
   std::byte* next = out.data();
   const std::int64_t end = first_row + row_count;
   for (std::int64_t row = first_row; row < end;) {
-    const Run run = RunAt(row, end);
-    const std::int64_t count = std::min(run.end_row - row, kBlockRows);
-    const std::size_t bytes = static_cast<std::size_t>(count) * row_bytes();
-    if (run.first_cell == kPadding) {
+    const std::int64_t together = RowsTogetherAt(row, end);
+    const Run run = together > 0 ? Run{row, row + together * sequence_length()} : RunAt(row, end);
+    const std::size_t bytes = static_cast<std::size_t>(run.end_row - row) * row_bytes();
+    if (together > 0) {
+      AddColumns(row, together, next, &block);
+    } else if (run.first_cell == kPadding) {
       std::memset(next, 0, bytes);
     } else {
-      ComposeCells(run.first_cell, count, next, stores);
+      AddRun(run.first_cell, run.end_row - row, next, &block);
     }
     next += bytes;
-    row += count;
+    row = run.end_row;
   }
+  block.Flush();
 }
 
 }  // namespace embd::core

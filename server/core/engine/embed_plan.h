@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/core/engine/batch_shape.h"
+#include "server/core/engine/distinct_ids.h"
 #include "server/core/engine/embed_input.h"
 #include "server/core/engine/model.h"
 #include "server/core/engine/position_rows.h"
@@ -26,7 +27,7 @@ namespace embd::core {
 class EmbedPlan {
  public:
   /// Checks `input` against the model and the limits, in this order: what the model can do, shape, counts, limits,
-  /// reply size, positions, values. Only the first offence is named.
+  /// reply size (of `unique` requests last), positions, values. Only the first offence is named.
   ///
   /// Errors:
   ///   FAILED_PRECONDITION [NO_POSITION_TABLE] kPosition of a model without a position table; [NO_TOKEN_TYPES] types
@@ -42,11 +43,14 @@ class EmbedPlan {
   [[nodiscard]] const Model& model() const { return *model_; }
   [[nodiscard]] Part part() const { return input_.part; }
   [[nodiscard]] ElementType output_type() const { return input_.output_type; }
-  [[nodiscard]] std::int64_t batch_size() const { return shape_.batch_size(); }
-  [[nodiscard]] std::int64_t sequence_length() const { return shape_.sequence_length(); }
+  /// Of the request; T is that of the padded rows where they are ragged.
+  [[nodiscard]] std::int64_t batch_size() const { return batch_size_; }
+  [[nodiscard]] std::int64_t sequence_length() const { return sequence_length_; }
   /// Lengths of ragged rows; empty where rows are equally long.
   [[nodiscard]] const std::vector<std::int64_t>& row_lengths() const { return input_.row_lengths; }
-  /// Extents of the result: (B, T, D), or (cells, D) where ragged rows are packed.
+  /// The distinct ids of a `unique` request, as they were sent, and the number of each cell's id; empty for others.
+  [[nodiscard]] const DistinctIds& distinct() const { return distinct_; }
+  /// Extents of the result: (B, T, D); (cells, D) where ragged rows are packed; (distinct ids, D) for `unique`.
   [[nodiscard]] std::vector<std::int64_t> output_shape() const { return shape_.OutputShape(model_->embedding_dim()); }
   /// The rows of the (rows, D) result.
   [[nodiscard]] std::int64_t row_count() const { return shape_.output_rows(); }
@@ -65,40 +69,61 @@ class EmbedPlan {
 
   /// Writes rows [first_row, first_row + row_count) of the result to `out`, which has exactly row_count * row_bytes()
   /// bytes, aligned to one element. Cost: one pass over the output; takes no lock; allocates what core::Compose does.
-  /// `stores` says who reads it next.
+  /// Rows of the batch that lie in the range as a whole are composed some at a time, column by column, so that position
+  /// rows are fetched once for all of them: a call for several is faster than a call for each. `stores` says who reads
+  /// the output next.
   void Compose(std::int64_t first_row, std::int64_t row_count, std::span<std::byte> out,
                Stores stores = Stores::kCached) const;
 
  private:
-  static constexpr std::int64_t kBlockRows = 128;
+  static constexpr std::size_t kBlockRows = 128;
+  static constexpr std::int64_t kRowsTogether = 8;
+  // A cell of the batch, and where its row of the result goes.
+  struct Cell {
+    std::int64_t index;
+    BatchShape::Place place;
+    std::byte* out;
+  };
+  using Cells = std::span<const Cell>;  // at most kBlockRows
   using BlockRows = std::array<const std::byte*, kBlockRows>;
+  using BlockOut = std::array<std::byte*, kBlockRows>;
   using BlockDivisors = std::array<float, kBlockRows>;
+  class Block;
 
-  EmbedPlan(std::shared_ptr<const Model> model, EmbedInput input, BatchShape shape, CellPositions positions);
+  EmbedPlan(std::shared_ptr<const Model> model, EmbedInput input, BatchShape shape, CellPositions positions,
+            DistinctIds distinct);
 
   void ReplaceIdsOutOfRange();
+  void KeepDistinct();
   void DropMaskTokens();
   void Warn();
-  // Output rows up to end_row, which are cells from first_cell on, or padding.
+  // Output rows up to end_row, which are cells of one row of the batch from first_cell on, or padding; where rows are
+  // packed, of several.
   struct Run {
     std::int64_t first_cell;
     std::int64_t end_row;
   };
   [[nodiscard]] Run RunAt(std::int64_t row, std::int64_t end) const;
-  // At most kBlockRows cells from `first` on.
-  void ComposeCells(std::int64_t first, std::int64_t count, std::byte* out, Stores stores) const;
+  // How many rows of the batch, from output row `row` on, lie before `end` as a whole and are to be taken together.
+  [[nodiscard]] std::int64_t RowsTogetherAt(std::int64_t row, std::int64_t end) const;
+  void AddColumns(std::int64_t row, std::int64_t batch_rows, std::byte* out, Block* block) const;
+  void AddRun(std::int64_t first_cell, std::int64_t count, std::byte* out, Block* block) const;
+  void ComposeCells(Cells cells, Stores stores) const;
   // The terms of the sum for those cells; `rows` is theirs.
-  [[nodiscard]] Term TokenTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const;
-  [[nodiscard]] Term PositionTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const;
-  [[nodiscard]] Term TypeTerm(std::int64_t first, std::int64_t count, BlockRows* rows) const;
+  [[nodiscard]] Term TokenTerm(Cells cells, BlockRows* rows) const;
+  [[nodiscard]] Term PositionTerm(Cells cells, BlockRows* rows) const;
+  [[nodiscard]] Term TypeTerm(Cells cells, BlockRows* rows) const;
   [[nodiscard]] std::int64_t PositionRow(BatchShape::Place place, std::int64_t cell) const;
   [[nodiscard]] const std::byte* TokenRow(std::int64_t cell) const;
-  [[nodiscard]] const float* Divisors(std::int64_t first, std::int64_t count, BlockDivisors* divisors) const;
-  void ZeroMaskedRows(std::int64_t first, std::int64_t count, std::byte* out) const;
+  [[nodiscard]] const float* Divisors(Cells cells, BlockDivisors* divisors) const;
+  void ZeroMaskedRows(Cells cells) const;
 
   std::shared_ptr<const Model> model_;
-  EmbedInput input_;
-  BatchShape shape_;
+  EmbedInput input_;  // ids are those of the distinct rows where `unique` is set
+  BatchShape shape_;  // of the result
+  std::int64_t batch_size_;
+  std::int64_t sequence_length_;
+  DistinctIds distinct_;
   CellPositions positions_;
   std::vector<std::byte> zero_row_;  // stands in for ids out of range and for <mask>, where the model wants that
   std::vector<float> divisors_;      // of the token rows of each row of the batch; empty: none

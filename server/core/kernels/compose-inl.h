@@ -1,5 +1,5 @@
-// The vector code of Compose, included once for each SIMD target by compose_to_*.cc. Hot path: no lock, no allocation,
-// no log.
+// The loops of Compose, included once for each SIMD target by compose_to_*.cc. Hot path: no lock, no allocation, no
+// log.
 
 #if defined(EMBD_SERVER_CORE_KERNELS_COMPOSE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef EMBD_SERVER_CORE_KERNELS_COMPOSE_INL_H_
@@ -8,234 +8,133 @@
 #define EMBD_SERVER_CORE_KERNELS_COMPOSE_INL_H_
 #endif
 
-#include <cstring>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
 
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "server/core/kernels/compose.h"
-#include "server/core/tensor/float_bits.h"
+#include "server/core/kernels/element_lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace embd::core {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Highway's own conversions to float16 are right only from AVX2 on (F16C); below, and for bfloat16 everywhere, they
-// truncate.
-#undef EMBD_HAVE_F16C
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
-#define EMBD_HAVE_F16C 1
-#else
-#define EMBD_HAVE_F16C 0
-#endif
-
-// One stored type: how a vector of it becomes float32 lanes, and how one element does.
-
-struct NoRow {
-  static constexpr bool kIsRow = false;
-  static constexpr bool kIsDouble = false;
-  using Stored = float;
-};
-
-struct Float32Row {
-  static constexpr bool kIsRow = true;
-  static constexpr bool kIsDouble = false;
-  using Stored = float;
-  template <class DF>
-  static HWY_INLINE hn::Vec<DF> Load(DF df, const Stored* row) {
-    return hn::LoadU(df, row);
-  }
-  static HWY_INLINE float LoadOne(const Stored* row) { return *row; }
-};
-
-struct Float16Row {
-  static constexpr bool kIsRow = true;
-  static constexpr bool kIsDouble = false;
-  using Stored = std::uint16_t;
-  template <class DF>
-  static HWY_INLINE hn::Vec<DF> Load(DF df, const Stored* row) {
-    const hn::Rebind<std::uint16_t, DF> du16;
-#if EMBD_HAVE_F16C
-    const hn::Rebind<hwy::float16_t, DF> df16;
-    return hn::PromoteTo(df, hn::BitCast(df16, hn::LoadU(du16, row)));
-#else
-    const hn::RebindToSigned<DF> di;
-    const hn::RebindToUnsigned<DF> du;
-    const auto half = hn::PromoteTo(du, hn::LoadU(du16, row));
-    const auto magnitude = hn::And(half, hn::Set(du, 0x7FFFu));
-    const auto sign = hn::ShiftLeft<16>(hn::Sub(half, magnitude));
-    const auto shifted = hn::ShiftLeft<13>(magnitude);
-    const auto smallest = hn::Set(du, 113u << 23);  // 2^-14, the smallest normal
-    const auto subnormal =
-        hn::BitCast(du, hn::Sub(hn::BitCast(df, hn::Add(shifted, smallest)), hn::BitCast(df, smallest)));
-    const auto infinite = hn::Add(shifted, hn::Set(du, 224u << 23));
-    const auto nan = hn::Or(infinite, hn::Set(du, 1u << 22));
-    const auto signed_magnitude = hn::BitCast(di, magnitude);
-    auto wide = hn::Add(shifted, hn::Set(du, 112u << 23));
-    wide = hn::IfThenElse(hn::RebindMask(du, hn::Lt(signed_magnitude, hn::Set(di, 0x0400))), subnormal, wide);
-    wide = hn::IfThenElse(hn::RebindMask(du, hn::Gt(signed_magnitude, hn::Set(di, 0x7BFF))), infinite, wide);
-    wide = hn::IfThenElse(hn::RebindMask(du, hn::Gt(signed_magnitude, hn::Set(di, 0x7C00))), nan, wide);
-    return hn::BitCast(df, hn::Or(wide, sign));
-#endif
-  }
-  static HWY_INLINE float LoadOne(const Stored* row) { return HalfToFloat(*row); }
-};
-
-struct BFloat16Row {
-  static constexpr bool kIsRow = true;
-  static constexpr bool kIsDouble = false;
-  using Stored = std::uint16_t;
-  template <class DF>
-  static HWY_INLINE hn::Vec<DF> Load(DF df, const Stored* row) {
-    const hn::Rebind<std::uint16_t, DF> du16;
-    const hn::RebindToUnsigned<DF> du;
-    return hn::BitCast(df, hn::ShiftLeft<16>(hn::PromoteTo(du, hn::LoadU(du16, row))));
-  }
-  static HWY_INLINE float LoadOne(const Stored* row) { return BFloat16ToFloat(*row); }
-};
-
-struct Float64Row {
-  static constexpr bool kIsRow = true;
-  static constexpr bool kIsDouble = true;
-  using Stored = double;
-  template <class DF>
-  static HWY_INLINE hn::Vec<DF> Load(DF df, const Stored* row) {
-#if HWY_TARGET == HWY_SCALAR
-    return hn::Set(df, LoadOne(row));  // Highway's own would make infinity the largest float
-#else
-    const hn::Rebind<double, DF> dd;
-    return hn::DemoteTo(df, hn::LoadU(dd, row));
-#endif
-  }
-  static HWY_INLINE float LoadOne(const Stored* row) { return static_cast<float>(*row); }
-};
-
-// One output type.
-
-struct Float32Out {
-  using Stored = float;
-  template <class DF>
-  static HWY_INLINE void Store(DF df, hn::Vec<DF> value, Stored* out) {
-    hn::StoreU(value, df, out);
-  }
-  static HWY_INLINE void StoreOne(float value, Stored* out) { *out = value; }
-};
-
-struct Float16Out {
-  using Stored = std::uint16_t;
-  template <class DF>
-  static HWY_INLINE void Store(DF df, hn::Vec<DF> value, Stored* out) {
-    const hn::Rebind<std::uint16_t, DF> du16;
-#if EMBD_HAVE_F16C
-    const hn::Rebind<hwy::float16_t, DF> df16;
-    hn::StoreU(hn::BitCast(du16, hn::DemoteTo(df16, value)), du16, out);
-    (void)df;
-#else
-    const hn::RebindToSigned<DF> di;
-    const hn::RebindToUnsigned<DF> du;
-    const auto bits = hn::BitCast(du, value);
-    const auto magnitude = hn::And(bits, hn::Set(du, 0x7FFFFFFFu));
-    const auto sign = hn::ShiftRight<16>(hn::Sub(bits, magnitude));
-    const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 1u));
-    const auto normal =
-        hn::ShiftRight<13>(hn::Add(hn::Sub(magnitude, hn::Set(du, 112u << 23)), hn::Add(odd, hn::Set(du, 0xFFFu))));
-    const auto magic = hn::Set(du, 126u << 23);  // adding 0.5 rounds at 2^-24, the step of subnormals
-    const auto subnormal = hn::Sub(hn::BitCast(du, hn::Add(hn::BitCast(df, magnitude), hn::BitCast(df, magic))), magic);
-    const auto nan = hn::Or(hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 0x3FFu)), hn::Set(du, 0x7E00u));
-    const auto signed_magnitude = hn::BitCast(di, magnitude);
-    auto half = hn::IfThenElse(hn::RebindMask(du, hn::Lt(signed_magnitude, hn::Set(di, 113 << 23))), subnormal, normal);
-    half = hn::IfThenElse(hn::RebindMask(du, hn::Gt(signed_magnitude, hn::Set(di, (143 << 23) - 1))),
-                          hn::Set(du, 0x7C00u), half);
-    half = hn::IfThenElse(hn::RebindMask(du, hn::Gt(signed_magnitude, hn::Set(di, 255 << 23))), nan, half);
-    hn::StoreU(hn::DemoteTo(du16, hn::BitCast(di, hn::Or(half, sign))), du16, out);
-#endif
-  }
-  static HWY_INLINE void StoreOne(float value, Stored* out) { *out = FloatToHalf(value); }
-};
-
-struct BFloat16Out {
-  using Stored = std::uint16_t;
-  template <class DF>
-  static HWY_INLINE void Store(DF, hn::Vec<DF> value, Stored* out) {
-    const hn::Rebind<std::uint16_t, DF> du16;
-    const hn::RebindToSigned<DF> di;
-    const hn::RebindToUnsigned<DF> du;
-    const auto bits = hn::BitCast(du, value);
-    const auto upper = hn::ShiftRight<16>(bits);
-    const auto odd = hn::And(upper, hn::Set(du, 1u));
-    const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7FFFu))));
-    const auto nan = hn::Or(upper, hn::Set(du, 0x40u));
-    const auto magnitude = hn::BitCast(di, hn::And(bits, hn::Set(du, 0x7FFFFFFFu)));
-    const auto is_nan = hn::RebindMask(du, hn::Gt(magnitude, hn::Set(di, 255 << 23)));
-    hn::StoreU(hn::DemoteTo(du16, hn::BitCast(di, hn::IfThenElse(is_nan, nan, rounded))), du16, out);
-  }
-  static HWY_INLINE void StoreOne(float value, Stored* out) { *out = FloatToBFloat16(value); }
-};
+inline constexpr std::size_t kCacheLine = 64;
+// How many rows ahead a row of the first term, which lies anywhere in its table, is called for: into the first-level
+// cache, and, where output does not go through the caches, earlier into the second-level one. Found by measuring.
+inline constexpr std::size_t kRowsToFirstLevel = 1;
+inline constexpr std::size_t kRowsToSecondLevel = 4;
+// Of a row ahead, where wide output goes through the caches: more would get in the way of the output's lines.
+inline constexpr std::size_t kBytesAhead = 1024;
 
 template <class Row>
 HWY_INLINE const typename Row::Stored* RowAt(const Term& term, std::size_t r) {
-  return reinterpret_cast<const typename Row::Stored*>(term.rows[r]);
+  return term.rows == nullptr ? nullptr : reinterpret_cast<const typename Row::Stored*>(term.rows[r]);
 }
 
-// One row: whole vectors, then the last vector once more at the end, overlapping. Rows shorter than a vector go one by
-// one. A factor of 1 changes nothing, so that all rows are multiplied.
-template <class First, class Second, class Out>
-HWY_INLINE void ComposeRow(const typename First::Stored* first, float scale, const typename Second::Stored* second,
-                           std::size_t dim, typename Out::Stored* out) {
+// One row's addresses; `soon` and `later` are rows of the first term that come after it.
+template <class First, class Second, class Third, class Out>
+struct RowPointers {
+  const typename First::Stored* first;
+  const typename Second::Stored* second;
+  const typename Third::Stored* third;
+  const typename First::Stored* soon;
+  const typename First::Stored* later;
+  typename Out::Stored* out;
+};
+
+// The lanes from element i on. A factor of 1 changes nothing, so that all rows are multiplied.
+template <bool kStreams, class First, class Second, class Third, class Out, class DF>
+HWY_INLINE void ComposeLanes(DF df, const RowPointers<First, Second, Third, Out>& row, hn::Vec<DF> factor,
+                             std::size_t i) {
+  auto sum = hn::Mul(First::Load(df, row.first + i), factor);
+  if constexpr (Second::kIsRow) sum = hn::Add(sum, Second::Load(df, row.second + i));
+  if constexpr (Third::kIsRow) sum = hn::Add(sum, Third::Load(df, row.third + i));
+  Out::template Store<kStreams>(df, sum, row.out + i);
+}
+
+template <class First, class Second, class Third, class Out>
+HWY_INLINE void ComposeOneByOne(const RowPointers<First, Second, Third, Out>& row, float scale, std::size_t dim) {
+  for (std::size_t i = 0; i < dim; ++i) {
+    float sum = First::LoadOne(row.first + i) * scale;
+    if constexpr (Second::kIsRow) sum += Second::LoadOne(row.second + i);
+    if constexpr (Third::kIsRow) sum += Third::LoadOne(row.third + i);
+    Out::StoreOne(sum, row.out + i);
+  }
+}
+
+// One row: whole vectors, then the last vector once more at the end, overlapping. Where vectors are stored past the
+// caches, the same is done at the beginning of a row that is not aligned. Rows shorter than a vector go one by one.
+template <bool kStreams, class First, class Second, class Third, class Out>
+HWY_INLINE void ComposeRow(const RowPointers<First, Second, Third, Out>& row, float scale, std::size_t dim) {
   // With float64 the vector has as many lanes as there are doubles in one.
-  using WideTag = hn::ScalableTag<double>;
-  using Tag =
-      std::conditional_t<First::kIsDouble || Second::kIsDouble, hn::Rebind<float, WideTag>, hn::ScalableTag<float>>;
+  using Tag = std::conditional_t<First::kIsDouble || Second::kIsDouble, hn::Rebind<float, hn::ScalableTag<double>>,
+                                 hn::ScalableTag<float>>;
   const Tag df;
   const std::size_t lanes = hn::Lanes(df);
+  if (dim < lanes) return ComposeOneByOne(row, scale, dim);
   const auto factor = hn::Set(df, scale);
-  const auto compose_lanes = [&](std::size_t i) HWY_ATTR {
-    const auto scaled = hn::Mul(First::Load(df, first + i), factor);
-    if constexpr (Second::kIsRow) {
-      Out::Store(df, hn::Add(scaled, Second::Load(df, second + i)), out + i);
-    } else {
-      Out::Store(df, scaled, out + i);
-    }
-  };
-  if (dim >= lanes) {
-    std::size_t i = 0;
-    for (; i + lanes <= dim; i += lanes) compose_lanes(i);
-    if (i < dim) compose_lanes(dim - lanes);
-    return;
-  }
-  for (std::size_t i = 0; i < dim; ++i) {
-    const float scaled = First::LoadOne(first + i) * scale;
-    if constexpr (Second::kIsRow) {
-      Out::StoreOne(scaled + Second::LoadOne(second + i), out + i);
-    } else {
-      Out::StoreOne(scaled, out + i);
+  std::size_t i = 0;
+  if constexpr (kStreams) {
+    const std::size_t vector_bytes = lanes * sizeof(typename Out::Stored);
+    if (const std::size_t beyond = reinterpret_cast<std::uintptr_t>(row.out) % vector_bytes; beyond != 0) {
+      ComposeLanes<false>(df, row, factor, 0);
+      i = (vector_bytes - beyond) / sizeof(typename Out::Stored);
     }
   }
+  // As many elements at a time as there are in a line of the first term.
+  constexpr std::size_t kLine = kCacheLine / sizeof(typename First::Stored);
+  constexpr std::size_t kAhead =
+      kStreams || sizeof(typename Out::Stored) < 4 ? SIZE_MAX : kBytesAhead / sizeof(typename First::Stored);
+  const std::size_t step = std::max(lanes, kLine);
+  for (; i + step <= dim; i += step) {
+    if (kStreams) __builtin_prefetch(row.later + i, 0, 2);
+    if (i < kAhead) __builtin_prefetch(row.soon + i, 0, 3);
+    for (std::size_t j = 0; j < step; j += lanes) ComposeLanes<kStreams>(df, row, factor, i + j);
+  }
+  for (; i + lanes <= dim; i += lanes) ComposeLanes<kStreams>(df, row, factor, i);
+  if (i < dim) ComposeLanes<false>(df, row, factor, dim - lanes);
 }
 
-template <class First, class Second, class Out>
+template <bool kStreams, class First, class Second, class Third, class Out>
 void ComposeRows(const ComposeArguments& a) {
-  auto* out = reinterpret_cast<typename Out::Stored*>(a.out);
-  for (std::size_t r = 0; r < a.row_count; ++r, out += a.dim) {
-    if constexpr (Second::kIsRow) {
-      ComposeRow<First, Second, Out>(RowAt<First>(a.first, r), a.scale, RowAt<Second>(a.second, r), a.dim, out);
-    } else {
-      ComposeRow<First, Second, Out>(RowAt<First>(a.first, r), a.scale, nullptr, a.dim, out);
-    }
+  const std::size_t last = a.row_count - 1;
+  for (std::size_t r = 0; r < a.row_count; ++r) {
+    std::byte* const out = a.out_rows != nullptr ? a.out_rows[r] : a.out + r * a.dim * sizeof(typename Out::Stored);
+    const RowPointers<First, Second, Third, Out> row = {RowAt<First>(a.first, r),
+                                                        RowAt<Second>(a.second, r),
+                                                        RowAt<Third>(a.third, r),
+                                                        RowAt<First>(a.first, std::min(r + kRowsToFirstLevel, last)),
+                                                        RowAt<First>(a.first, std::min(r + kRowsToSecondLevel, last)),
+                                                        reinterpret_cast<typename Out::Stored*>(out)};
+    ComposeRow<kStreams>(row, a.scale, a.dim);
   }
+  if constexpr (kStreams) hwy::FlushStream();
+}
+
+template <class First, class Second, class Third, class Out>
+void ComposeWithStores(const ComposeArguments& a) {
+  if (a.stores == Stores::kStreaming) return ComposeRows<true, First, Second, Third, Out>(a);
+  ComposeRows<false, First, Second, Third, Out>(a);
 }
 
 template <class First, class Out>
 void ComposeWithSecond(const ComposeArguments& a) {
-  if (a.second.rows == nullptr) return ComposeRows<First, NoRow, Out>(a);
+  if (a.second.rows == nullptr) return ComposeWithStores<First, NoRow, NoRow, Out>(a);
+  if (a.third.rows != nullptr) return ComposeWithStores<First, First, First, Out>(a);
   switch (a.second.type) {
-    case ElementType::kFloat32: return ComposeRows<First, Float32Row, Out>(a);
-    case ElementType::kFloat16: return ComposeRows<First, Float16Row, Out>(a);
-    case ElementType::kBFloat16: return ComposeRows<First, BFloat16Row, Out>(a);
-    case ElementType::kFloat64: return ComposeRows<First, Float64Row, Out>(a);
+    case ElementType::kFloat32: return ComposeWithStores<First, Float32Row, NoRow, Out>(a);
+    case ElementType::kFloat16: return ComposeWithStores<First, Float16Row, NoRow, Out>(a);
+    case ElementType::kBFloat16: return ComposeWithStores<First, BFloat16Row, NoRow, Out>(a);
+    case ElementType::kFloat64: return ComposeWithStores<First, Float64Row, NoRow, Out>(a);
   }
 }
 
-// At most two terms without LayerNorm, for one output type.
+// At most three terms, all of one type where they are three, without LayerNorm, for one output type.
 template <class Out>
 void ComposeTo(const ComposeArguments& a) {
   switch (a.first.type) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "server/core/kernels/compose_to.h"
+#include "server/core/kernels/copy_rows.h"
 
 namespace embd::core {
 namespace {
@@ -22,17 +23,17 @@ Term From(const Term& term, std::size_t first) {
   return term.rows == nullptr ? Term{} : Term{term.rows + first, term.type};
 }
 
-void CopyRows(const ComposeArguments& a) {
-  const std::size_t row_bytes = a.dim * ElementSize(a.output_type);
-  for (std::size_t r = 0; r < a.row_count; ++r) std::memcpy(a.out + r * row_bytes, a.first.rows[r], row_bytes);
-}
-
-// Of at most two terms without divisors and LayerNorm: whether they are one that is stored as it is wanted.
+// Of terms without divisors and LayerNorm: whether they are one that is stored as it is wanted.
 bool IsCopy(const ComposeArguments& a) {
   return a.second.rows == nullptr && a.scale == 1.0f && a.first.type == a.output_type;
 }
 
-// At most two terms, no divisors, no LayerNorm, nothing to saturate: one pass.
+// Whether there is a pass that adds all terms: without a third one, or with three of one type.
+bool AddsAtOnce(const ComposeArguments& a) {
+  return a.third.rows == nullptr || (a.third.type == a.first.type && a.second.type == a.first.type);
+}
+
+// Terms that are added at once, no divisors, no LayerNorm, nothing to saturate: one pass.
 void ComposeOnce(const ComposeArguments& a) {
   if (IsCopy(a)) return CopyRows(a);
   switch (a.output_type) {
@@ -80,11 +81,13 @@ void ComposeThroughBuffer(const ComposeArguments& a) {
     std::swap(sum, next);
     std::swap(sum_rows, next_rows);
   };
+  const bool adds_at_once = a.divisors == nullptr && AddsAtOnce(a);
   for (std::size_t done = 0; done < a.row_count; done += buffer_rows) {
     const std::size_t rows = std::min(buffer_rows, a.row_count - done);
     ComposeOnce({.first = From(a.first, done),
                  .scale = a.scale,
                  .second = a.divisors == nullptr ? From(a.second, done) : Term{},
+                 .third = adds_at_once ? From(a.third, done) : Term{},
                  .dim = a.dim,
                  .row_count = rows,
                  .out = reinterpret_cast<std::byte*>(sum)});
@@ -92,22 +95,23 @@ void ComposeThroughBuffer(const ComposeArguments& a) {
       DivideRows(a.divisors + done, rows, a.dim, sum);
       add(From(a.second, done), rows);
     }
-    add(From(a.third, done), rows);
+    if (!adds_at_once) add(From(a.third, done), rows);
     if (a.layer_norm != nullptr) LayerNormRows(*a.layer_norm, rows, sum);
     if (a.saturate) Saturate(LargestFinite(a.output_type), rows * a.dim, sum);
     ComposeOnce({.first = {sum_rows.data(), ElementType::kFloat32},
                  .dim = a.dim,
                  .row_count = rows,
                  .output_type = a.output_type,
-                 .out = a.out + done * a.dim * ElementSize(a.output_type)});
+                 .out = a.out_rows != nullptr ? nullptr : a.out + done * a.dim * ElementSize(a.output_type),
+                 .out_rows = a.out_rows != nullptr ? a.out_rows + done : nullptr,
+                 .stores = a.stores});
   }
 }
 
 }  // namespace
 
 void Compose(const ComposeArguments& arguments) {
-  const bool one_pass =
-      arguments.third.rows == nullptr && arguments.divisors == nullptr && arguments.layer_norm == nullptr;
+  const bool one_pass = AddsAtOnce(arguments) && arguments.divisors == nullptr && arguments.layer_norm == nullptr;
   const bool saturates = arguments.saturate && arguments.output_type != ElementType::kFloat32;
   if (one_pass && (!saturates || IsCopy(arguments))) return ComposeOnce(arguments);
   ComposeThroughBuffer(arguments);

@@ -20,9 +20,14 @@ enum class Stores {
   kStreaming,  ///< somebody later, or what is written is more than the caches hold: past them
 };
 
-/// What one call of a kernel works on: `row_count` output rows, one after the other at `out`.
+/// From how many bytes of output on kStreaming is the faster way to write what nobody reads at once: about what is left
+/// of a second-level cache. Measured; below it, writing takes up to twice as long past the caches.
+inline constexpr std::size_t kStreamingBytes = std::size_t{1} << 20;
+
+/// What one call of a kernel works on: `row_count` output rows, one after the other at `out`, or each at an address of
+/// its own.
 ///
-/// The first term is always there, the third only where the second is. `out` has room for row_count * dim elements of
+/// The first term is always there, the third only where the second is. An output row has room for `dim` elements of
 /// `output_type` (float32, float16 or bfloat16), is aligned to one of them, and overlaps nothing.
 struct ComposeArguments {
   Term first;
@@ -36,7 +41,8 @@ struct ComposeArguments {
   ElementType output_type = ElementType::kFloat32;
   bool saturate = false;  ///< finite results beyond the output type's largest finite value become that value
   std::byte* out = nullptr;
-  Stores stores = Stores::kCached;  ///< changes the speed only
+  std::byte* const* out_rows = nullptr;  ///< `row_count` addresses in place of `out`; null: the rows follow each other
+  Stores stores = Stores::kCached;       ///< changes the speed only
 };
 
 /// Writes each output row once: LayerNorm(scale * first / divisor + second + third), as far as these are there.
@@ -45,8 +51,8 @@ struct ComposeArguments {
 /// float32 in that order, and rounded to the output type once, to nearest even. A single unscaled term already stored
 /// in the output type is copied bit for bit. NaNs that are converted keep sign and upper payload bits and become quiet.
 /// Every SIMD target gives the same bits as ComposeReference. Thread safety: thread-safe. Cost: one pass for up to two
-/// terms without divisors and LayerNorm, to float32 or without `saturate`; else some rows at a time go through a buffer
-/// that stays in the cache, the one allocation of a call. No lock, no log.
+/// terms, or three that are stored in one type, without divisors and LayerNorm, to float32 or without `saturate`; else
+/// some rows at a time go through a buffer that stays in the cache, the one allocation of a call. No lock, no log.
 void Compose(const ComposeArguments& arguments);
 
 /// The same in plain loops: the definition that Compose is tested against.

@@ -40,7 +40,7 @@ void ComposeReference(const ComposeArguments& a) {
   const std::size_t row_bytes = a.dim * ElementSize(a.output_type);
   std::vector<float> row(a.dim);
   for (std::size_t r = 0; r < a.row_count; ++r) {
-    std::byte* const out_row = a.out + r * row_bytes;
+    std::byte* const out_row = a.out_rows != nullptr ? a.out_rows[r] : a.out + r * row_bytes;
     if (copies) {
       std::memcpy(out_row, a.first.rows[r], row_bytes);
       continue;

@@ -5,8 +5,9 @@
 
 namespace embd::core {
 
-// scale * first + second, or the first alone, for one output type, on the best SIMD target that is allowed; third and
-// layer_norm are not looked at. A file each, since each is compiled for all targets.
+// scale * first + second + third, as far as they are there, for one output type, on the best SIMD target that is
+// allowed. A third term has to be stored in the type of the others; divisors, layer_norm and saturate are not looked
+// at. A file each, since each is compiled for all targets.
 void ComposeToFloat32(const ComposeArguments& arguments);
 void ComposeToFloat16(const ComposeArguments& arguments);
 void ComposeToBFloat16(const ComposeArguments& arguments);

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstring>
 
-#include "server/core/kernels/compose-inl.h"
+#include "server/core/kernels/element_lanes-inl.h"
 #include "server/core/kernels/rotate.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -49,7 +49,7 @@ void NarrowTo(const float* values, std::size_t first, std::size_t count, std::by
   const std::size_t lanes = hn::Lanes(df);
   auto* const out = reinterpret_cast<typename Out::Stored*>(row) + first;
   std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) Out::Store(df, hn::LoadU(df, values + i), out + i);
+  for (; i + lanes <= count; i += lanes) Out::template Store<false>(df, hn::LoadU(df, values + i), out + i);
   for (; i < count; ++i) Out::StoreOne(values[i], out + i);
 }
 

@@ -11,7 +11,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/core/error.h"
-#include "server/core/table/mapping_guard.h"
 
 namespace embd::core {
 namespace {
@@ -49,7 +48,7 @@ absl::StatusOr<MappedRegion> MappedRegion::Map(int descriptor, std::uint64_t off
   region.size_ = size;
   region.file_end_ = offset + size;
   const Pages pages = PagesAround(region.data_, size);
-  region.slot_ = GuardMapping(pages.begin, pages.size);
+  region.slot_ = GuardMapping(pages.begin, pages.size, MappingUse::kRead);
   if (region.slot_ == nullptr) return CannotMap(size, absl::StrCat("more than ", kMaxRegions, " tables are mapped"));
   return region;
 }

@@ -6,10 +6,9 @@
 #include <span>
 
 #include "absl/status/statusor.h"
+#include "server/core/table/mapping_guard.h"
 
 namespace embd::core {
-
-struct MappingSlot;
 
 /// Bytes of a file, mapped for reading and shared with the system's page cache: they take no memory of their own, and
 /// the system may drop and re-read them.
@@ -24,7 +23,7 @@ struct MappingSlot;
 class MappedRegion {
  public:
   /// How many regions there can be at a time in the process.
-  static constexpr std::size_t kMaxRegions = 256;
+  static constexpr std::size_t kMaxRegions = kMaxMappingsOfAUse;
 
   /// How the bytes will be read: tells the system what to read ahead.
   enum class Access { kSequential, kRandom };

@@ -6,8 +6,7 @@
 
 #include <array>
 #include <cerrno>
-
-#include "server/core/table/mapped_region.h"
+#include <span>
 
 namespace embd::core {
 namespace {
@@ -17,20 +16,21 @@ static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<bo
 
 // Static, because a signal handler has nothing else to reach it by; constant-initialised, so there before any code
 // runs.
-constinit std::array<MappingSlot, MappedRegion::kMaxRegions> slots;
+constinit std::array<MappingSlot, kMaxMappingsOfAUse> read_slots;
+constinit std::array<MappingSlot, kMaxMappingsOfAUse> write_slots;
 constinit struct sigaction previous_action = {};
 constinit std::uintptr_t page_bytes = 0;
 
 // Puts zero pages from the faulting page to the mapping's end: a file that became shorter has lost all of them, and one
 // block takes one entry in the kernel's list, which is bounded. Only system calls and lock-free atomics.
-bool ReplaceLostPages(std::uintptr_t address) {
+bool ReplaceLostPages(std::span<MappingSlot> slots, int protection, std::uintptr_t address) {
   for (MappingSlot& slot : slots) {
     const std::uintptr_t begin = slot.begin.load(std::memory_order_acquire);
     const std::uintptr_t end = slot.end.load(std::memory_order_relaxed);
     if (begin == 0 || address < begin || address >= end) continue;
     const std::uintptr_t page = address / page_bytes * page_bytes;
     slot.damaged.store(true, std::memory_order_release);
-    return mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,
+    return mmap(reinterpret_cast<void*>(page), end - page, protection,
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
   }
   return false;
@@ -52,7 +52,11 @@ void PassOn(int signal, siginfo_t* info, void* context) {
 void HandleBusError(int signal, siginfo_t* info, void* context) {
   const int saved_errno = errno;
   const bool fault = info->si_code > 0;
-  if (!fault || !ReplaceLostPages(reinterpret_cast<std::uintptr_t>(info->si_addr))) PassOn(signal, info, context);
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  if (!fault || (!ReplaceLostPages(read_slots, PROT_READ, address) &&
+                 !ReplaceLostPages(write_slots, PROT_READ | PROT_WRITE, address))) {
+    PassOn(signal, info, context);
+  }
   errno = saved_errno;
 }
 
@@ -67,10 +71,10 @@ bool InstallHandler() {
 
 }  // namespace
 
-MappingSlot* GuardMapping(void* begin, std::size_t size) {
+MappingSlot* GuardMapping(void* begin, std::size_t size, MappingUse use) {
   static const bool installed = InstallHandler();
   if (!installed) return nullptr;
-  for (MappingSlot& slot : slots) {
+  for (MappingSlot& slot : use == MappingUse::kRead ? read_slots : write_slots) {
     bool taken = false;
     if (!slot.taken.compare_exchange_strong(taken, true)) continue;
     slot.damaged.store(false, std::memory_order_relaxed);

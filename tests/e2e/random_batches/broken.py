@@ -78,13 +78,15 @@ def _no_such_version(random, request):
 
 
 def _not_served(random, request):
-    drawn = random.randrange(3)
-    if drawn == 0:
-        request.output_target.SetInParent()
-    elif drawn == 1:
-        request.unique = True
-    else:
-        request.if_checksum = "ab" * 32
+    request.output_target.SetInParent()
+
+
+def _only_for_tokens(random, request):
+    request.unique = True
+
+
+def _other_tables(random, request):
+    request.if_checksum = random.choice(("ab" * 32, "\0", "x" * 2000))
 
 
 def _field_gone(random, request):
@@ -94,5 +96,5 @@ def _field_gone(random, request):
 _SPOILERS = (
     *(_wild_value, _wrong_count, _wrong_extent, _wrong_tensor) * 3,
     *(_wrong_enum, _other_enum, _second_source, _field_gone),
-    *(_no_such_model, _no_such_version, _not_served),
+    *(_no_such_model, _no_such_version, _not_served, _other_tables, _only_for_tokens),
 )

@@ -38,6 +38,7 @@ def _generate():
 
 sys.path.insert(0, _generate())
 
+from embd.v1 import admin_pb2, admin_pb2_grpc
 from embd.v1 import diagnostics_pb2, diagnostics_pb2_grpc
 from embd.v1 import embedding_pb2, embedding_pb2_grpc
 from embd.v1 import rotary_pb2, table_pb2, tensor_pb2
@@ -48,6 +49,8 @@ import reflection_pb2_grpc
 import status_details_pb2
 
 __all__ = [
+    "admin_pb2",
+    "admin_pb2_grpc",
     "diagnostics_pb2",
     "diagnostics_pb2_grpc",
     "embedding_pb2",

@@ -1,6 +1,8 @@
 #ifndef EMBD_TESTS_UNIT_CLI_COMMAND_RUNNER_H_
 #define EMBD_TESTS_UNIT_CLI_COMMAND_RUNNER_H_
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -22,7 +24,8 @@ struct Result {
 /// Runs embdctl against a fake that serves
 ///   tiny   V 3, D 2, L 4: token row i is (2i, 2i + 1), position row p is (10p, -10p); words king, queen, man
 ///   plain  V 3, D 2, the same token table, no positions, no words
-/// in a world whose clock moves only when something sleeps.
+/// in a world whose clock moves only when something sleeps, and whose steady time goes on by a millisecond with each
+/// look at it.
 class CommandRunner {
  public:
   CommandRunner() {
@@ -46,11 +49,16 @@ class CommandRunner {
                                                const client::ClientOptions& options) -> absl::StatusOr<client::Client> {
                                address = to;
                                timeout = options.timeout;
+                               max_attempts = options.max_attempts;
+                               ++connects;
                                if (to == "nonsense") return absl::InvalidArgumentError("no address");
                                return client::Client(fake);
                              },
                              .now = [this] { return now; },
-                             .sleep = [this](absl::Duration time) { now += time; }};
+                             .sleep = [this](absl::Duration time) { now += time; },
+                             .steady = [this] { return looks.fetch_add(1) * absl::Milliseconds(1); },
+                             .interrupted = [this] { return interrupted; },
+                             .err_is_terminal = err_is_terminal};
     const int code = RunCommandLine(arguments, world);
     return {.code = code, .out = out.str(), .err = err.str()};
   }
@@ -58,7 +66,12 @@ class CommandRunner {
   std::shared_ptr<client::FakeTransport> fake = std::make_shared<client::FakeTransport>();
   std::string address;
   absl::Duration timeout;
+  int max_attempts = 0;  ///< of the last connection
+  int connects = 0;
   absl::Time now = absl::UnixEpoch();
+  std::atomic<std::int64_t> looks = 0;
+  bool interrupted = false;
+  bool err_is_terminal = false;
 };
 
 }  // namespace embd::cli::testing

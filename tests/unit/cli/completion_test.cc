@@ -58,6 +58,7 @@ TEST_F(BashCompletion, OffersTheValuesOfAnOption) {
   EXPECT_EQ(Offers("embdctl verify m --padding-side l"), " left \n");
   EXPECT_EQ(Offers("embdctl embed m --ragged p"), " padded packed \n");
   EXPECT_EQ(Offers("embdctl --output j"), " json \n");
+  EXPECT_EQ(Offers("embdctl bench m --mode s"), " stream \n");
 }
 
 TEST_F(BashCompletion, OffersNothingForAFreeValue) { EXPECT_EQ(Offers("embdctl embed m --offset 1"), "  \n"); }

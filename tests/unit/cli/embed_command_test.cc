@@ -88,6 +88,46 @@ TEST_F(EmbedCommand, SendsPartTypeAndOffset) {
   EXPECT_THAT(request.position_offsets, ElementsAre(2));
 }
 
+TEST_F(EmbedCommand, DistinctRowsComeWithTheirIdsAndTheInverse) {
+  const json result = json::parse(
+      runner_.Run({"embed", "tiny", "--ids", "2 0 2", "--part", "token", "--unique", "--output", "json"}).out);
+
+  EXPECT_EQ(result["unique_ids"], json({2, 0}));
+  EXPECT_EQ(result["inverse"], json({0, 1, 0}));
+  EXPECT_EQ(result["shape"], json({2, 2}));
+  EXPECT_EQ(result["embeddings"], json::parse("[[4.0, 5.0], [0.0, 1.0]]"));
+}
+
+TEST_F(EmbedCommand, DistinctRowsAreWrittenAsAMatrix) {
+  const Result result =
+      runner_.Run({"embed", "tiny", "--ids", "2 0 2", "--part", "token", "--unique", "--out", Path("rows.csv")});
+
+  EXPECT_THAT(result.out, HasSubstr("embeddings (2, 2) float32 written to"));
+}
+
+TEST_F(EmbedCommand, PlainJsonTellsNoDistinctIds) {
+  const json result = json::parse(runner_.Run({"embed", "tiny", "--ids", "0 1", "--output", "json"}).out);
+
+  EXPECT_FALSE(result.contains("unique_ids"));
+  EXPECT_FALSE(result.contains("inverse"));
+}
+
+TEST_F(EmbedCommand, DistinctRowsOfTheSumAreRefused) {
+  const Result result = runner_.Run({"embed", "tiny", "--ids", "2 0 2", "--unique"});
+
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("INVALID_OPTION"));
+}
+
+TEST_F(EmbedCommand, OtherTablesThanThoseNamedAreRefused) {
+  EXPECT_EQ(runner_.Run({"embed", "tiny", "--ids", "0", "--if-checksum", "fake"}).code, 0);
+
+  const Result result = runner_.Run({"embed", "tiny", "--ids", "0", "--if-checksum", "other"});
+
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("TABLES_CHANGED"));
+}
+
 TEST_F(EmbedCommand, SendsNoOffsetUnlessAsked) {
   runner_.Run({"embed", "tiny", "--ids", "1"});
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "embd/client/client.h"
+#include "embd/client/error.h"
 #include "gmock/gmock.h"
 #include "proto/wire/status.h"
 #include "tests/support/scripted_server.h"

@@ -42,6 +42,46 @@ class EmbedTest : public ::testing::Test {
   static Client ConnectTo(const ScriptedServer& server) { return Client::Connect(server.address()).value(); }
 };
 
+grpc::Status AnswerElsewhere(grpc::ServerContext*, const v1::EmbedRequest& request, v1::EmbedResponse* response) {
+  SetTensor({1, 2, 3}, {1, 2, 3, 4, 5, 6}, response);
+  response->mutable_embeddings()->clear_data();
+  *response->mutable_written() = request.output_target();
+  response->mutable_written()->set_region("r");
+  response->mutable_written()->set_byte_size(24);
+  return grpc::Status::OK;
+}
+
+TEST_F(EmbedTest, ResultInARegionHasTypeAndShapeButNoElements) {
+  const ScriptedServer server({.embed = AnswerElsewhere});
+  EmbedRequest request = kRequest;
+  request.output_target = SharedMemoryTarget{.region = "r", .offset = 64, .byte_size = 100};
+
+  ASSERT_OK_AND_ASSIGN(const EmbedInfo info, ConnectTo(server).EmbedToRegion(request));
+  ASSERT_OK_AND_ASSIGN(const Embedding embedding, ConnectTo(server).EmbedAsync(request).get());
+
+  EXPECT_EQ(info.written, (SharedMemoryTarget{.region = "r", .offset = 64, .byte_size = 24}));
+  EXPECT_THAT(info.shape, ElementsAre(1, 2, 3));
+  EXPECT_EQ(embedding.info().written, info.written);
+  EXPECT_EQ(embedding.bytes().size(), 0u);
+}
+
+TEST_F(EmbedTest, ResultThatIsNotWhereItShouldBeIsAnError) {
+  const ScriptedServer elsewhere({.embed = AnswerElsewhere});
+  const ScriptedServer in_reply({.embed = AnswerTwoByThree});
+  const auto senseless =
+      StatusIs(absl::StatusCode::kInternal, HasSubstr("it says that the tensor was written somewhere else"));
+  EmbedRequest request = kRequest;
+
+  EXPECT_THAT(ConnectTo(elsewhere).Embed(request), senseless);
+  request.output_target = SharedMemoryTarget{.region = "r", .offset = 0, .byte_size = 24};
+  EXPECT_THAT(ConnectTo(elsewhere).EmbedToRegion(request), IsOk());
+  EXPECT_THAT(ConnectTo(in_reply).EmbedToRegion(request), senseless);
+  request.output_target->byte_size = 23;
+  EXPECT_THAT(ConnectTo(elsewhere).EmbedToRegion(request), senseless);
+  request.output_target = SharedMemoryTarget{.region = "other", .offset = 0, .byte_size = 24};
+  EXPECT_THAT(ConnectTo(elsewhere).EmbedToRegion(request), senseless);
+}
+
 TEST_F(EmbedTest, ReturnsTheTensorAndWhatTheReplySaysAboutIt) {
   const ScriptedServer server({.embed = AnswerTwoByThree});
 

@@ -48,6 +48,16 @@ TEST_F(FakeTransportTest, AddsPositionsToTokens) {
   EXPECT_EQ(embedding.info().model, "learned");
 }
 
+TEST_F(FakeTransportTest, MapsNoSharedMemory) {
+  EmbedRequest request = TwoCells({2, 0});
+  request.output_target = SharedMemoryTarget{.region = "r", .offset = 0, .byte_size = 16};
+
+  EXPECT_THAT(client_.EmbedToRegion(request), ReasonIs("REGIONS_OFF"));
+  EXPECT_THAT(client_.RegisterRegion({.name = "r", .path = "/dev/shm/r", .byte_size = 16}), ReasonIs("REGIONS_OFF"));
+  EXPECT_THAT(client_.UnregisterRegion("r"), ReasonIs("REGIONS_OFF"));
+  EXPECT_THAT(client_.ListRegions(), ReasonIs("REGIONS_OFF"));
+}
+
 TEST_F(FakeTransportTest, AnswersPartsAlone) {
   EmbedRequest request = TwoCells({2, 0});
   request.part = Part::kToken;

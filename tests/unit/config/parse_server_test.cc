@@ -1,4 +1,5 @@
 #include <limits>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -40,6 +41,7 @@ server:
     max_batch_size: 3
     max_sequence_length: 4
     max_bytes_in_flight: 5GiB
+  shared_memory: { prefix: /dev/shm/embd-, max_regions: 6, max_bytes: 7MiB }
   drain_timeout: 500ms
   ready_file: ready.json
   log: { level: off }
@@ -52,6 +54,7 @@ server:
                      .max_batch_size = 3,
                      .max_sequence_length = 4,
                      .max_bytes_in_flight = std::int64_t{5} << 30};
+  expected.shared_memory = SharedMemory{.prefix = "/dev/shm/embd-", .max_regions = 6, .max_bytes = 7 << 20};
   expected.drain_seconds = 0.5;
   expected.ready_file = "ready.json";
   expected.log_level = "off";
@@ -87,7 +90,7 @@ TEST(ServerSettings, UnknownKeyNamesLinePathAndWhatIsAllowed) {
 
   EXPECT_THAT(result, StatusIs(kInvalid,
                                "embd.yaml:3: server: unknown key \"lisen\"; did you mean listen? allowed: listen, "
-                               "limits, drain_timeout, ready_file, log"));
+                               "limits, shared_memory, drain_timeout, ready_file, log"));
   EXPECT_THAT(result, ReasonIs("INVALID_CONFIG"));
 }
 
@@ -152,6 +155,38 @@ TEST(Limits, ByteSizeThatOverflowsIsRefused) {
 TEST(Limits, QuotedIntegerIsRefused) {
   EXPECT_THAT(ParseLimits("max_batch_size: \"5\""),
               StatusIs(kInvalid, HasSubstr("must be an integer >= 1, got \"5\" in quotes")));
+}
+
+TEST(SharedMemorySetting, IsOffUnlessGivenAndHasDefaults) {
+  EXPECT_EQ(Parse("server: {}")->shared_memory, std::nullopt);
+  EXPECT_EQ(Parse("server: { shared_memory: { prefix: /dev/shm/ } }")->shared_memory,
+            (SharedMemory{.prefix = "/dev/shm/", .max_regions = 64, .max_bytes = std::nullopt}));
+}
+
+TEST(SharedMemorySetting, NeedsAPrefix) {
+  EXPECT_THAT(Parse("server: { shared_memory: {} }"),
+              StatusIs(kInvalid, "embd.yaml:1: server.shared_memory: prefix is missing"));
+  EXPECT_THAT(Parse("server: { shared_memory: { prefix: '' } }"), StatusIs(kInvalid, HasSubstr("not empty")));
+}
+
+TEST(SharedMemorySetting, PrefixIsAnAbsolutePathThatLeadsNowhereElse) {
+  for (const char* prefix : {"/", "//", "dev/shm/embd-", "embd-", "/..", "/../", "/dev/../etc/", "/dev/shm/..",
+                             "/dev/./shm/", "/dev//shm/", "/dev/shm//", "./dev"}) {
+    EXPECT_THAT(Parse(absl::StrCat("server: { shared_memory: { prefix: ", prefix, " } }")),
+                StatusIs(kInvalid, HasSubstr("server.shared_memory.prefix: must be an absolute path other than /")))
+        << prefix;
+  }
+  for (const char* prefix : {"/embd-", "/dev/shm/embd-", "/dev/shm/", "/dev/shm/..embd", "/a/b/c/d"}) {
+    EXPECT_TRUE(Parse(absl::StrCat("server: { shared_memory: { prefix: ", prefix, " } }")).ok()) << prefix;
+  }
+}
+
+TEST(SharedMemorySetting, LimitsHaveRanges) {
+  for (const char* limits : {"max_regions: 0", "max_regions: 257", "max_bytes: 0"}) {
+    EXPECT_THAT(Parse(absl::StrCat("server: { shared_memory: { prefix: /dev/shm/e, ", limits, " } }")),
+                StatusIs(kInvalid, HasSubstr("server.shared_memory.max_")))
+        << limits;
+  }
 }
 
 TEST(DrainTimeout, IsADurationOfAtMostADay) {

@@ -127,6 +127,58 @@ TEST(ReplyBuffers, IdleBuffersOfOtherSizesMakeRoom) {
   EXPECT_EQ(buffers->allocations(), before);
 }
 
+TEST(ReplyBuffers, WhatLayIdleBetweenTwoLooksIsFreed) {
+  const auto buffers = ReplyBuffers::Create(64 << 20, 64 * kMiB);
+  EXPECT_THAT(buffers->Take(4 * kMiB), IsOk());
+
+  EXPECT_EQ(buffers->FreeUnused(), 0u) << "it may have come back just now";
+  EXPECT_EQ(buffers->idle_bytes(), 4 * kMiB);
+  EXPECT_EQ(buffers->FreeUnused(), 4 * kMiB);
+  EXPECT_EQ(buffers->idle_bytes(), 0u);
+  EXPECT_EQ(buffers->FreeUnused(), 0u);
+}
+
+TEST(ReplyBuffers, WhatIsUsedBetweenTwoLooksIsKept) {
+  const auto buffers = ReplyBuffers::Create(64 << 20, 64 * kMiB);
+  for (int look = 0; look < 4; ++look) {
+    EXPECT_THAT(buffers->Take(4 * kMiB), IsOk());
+    EXPECT_EQ(buffers->FreeUnused(), 0u);
+  }
+
+  EXPECT_EQ(buffers->allocations(), 1);
+}
+
+// Five are there after the burst, two at a time are needed later.
+TEST(ReplyBuffers, OfBuffersOfOneSizeThoseAreFreedThatWereNeverNeeded) {
+  const auto buffers = ReplyBuffers::Create(64 << 20, 64 * kMiB);
+  const auto take = [&buffers](int count) {
+    std::vector<ReplyBuffer> held;
+    for (int i = 0; i < count; ++i) held.push_back(*buffers->Take(kMiB));
+  };
+  take(5);
+  buffers->FreeUnused();
+  take(2);
+  take(1);
+
+  EXPECT_EQ(buffers->FreeUnused(), 3 * kMiB);
+  EXPECT_EQ(buffers->idle_bytes(), 2 * kMiB);
+  take(2);
+  EXPECT_EQ(buffers->allocations(), 5);
+}
+
+TEST(ReplyBuffers, BufferThatIsLentIsNotFreed) {
+  const auto buffers = ReplyBuffers::Create(64 << 20, 64 * kMiB);
+  EXPECT_THAT(buffers->Take(kMiB), IsOk());
+  buffers->FreeUnused();
+  {
+    const auto held = buffers->Take(kMiB);
+    EXPECT_EQ(buffers->FreeUnused(), 0u);
+    EXPECT_EQ(buffers->bytes_in_flight(), 1 << 20);
+  }
+  EXPECT_EQ(buffers->FreeUnused(), 0u) << "it came back since the look before";
+  EXPECT_EQ(buffers->FreeUnused(), kMiB);
+}
+
 TEST(ReplyBuffers, BufferOutlivesItsPool) {
   auto buffers = ReplyBuffers::Create(1 << 20, 1 << 20);
   auto buffer = buffers->Take(100);

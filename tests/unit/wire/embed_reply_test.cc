@@ -75,6 +75,24 @@ TEST(EmbedReply, ReadsFieldsAndFindsElementsWhateverTheSlices) {
   }
 }
 
+TEST(EmbedReply, MayHaveItsElementsElsewhereIfTheirSizeFits) {
+  v1::EmbedResponse sent = Response(2, 3, 5);
+  sent.mutable_embeddings()->clear_data();
+  sent.mutable_written()->set_region("r");
+  for (const std::int64_t size : {0, 119, 120, 121, -120}) {
+    sent.mutable_written()->set_byte_size(size);
+    grpc::ByteBuffer bytes = Received(sent.SerializeAsString());
+
+    const auto reply = ReadEmbedReply(&bytes);
+
+    EXPECT_EQ(reply.ok(), size == 120) << size;
+    if (reply.ok()) {
+      EXPECT_EQ(reply->payload.size, 0u);
+      EXPECT_EQ(reply->response.written().region(), "r");
+    }
+  }
+}
+
 TEST(EmbedReply, MayHaveElementsBeforeTypeAndShape) {
   const v1::EmbedResponse sent = Response(1, 1, 2);
   v1::Tensor rest = sent.embeddings();

@@ -14,6 +14,7 @@
 #include "embd/client/diagnostics.h"
 #include "embd/client/embedding.h"
 #include "embd/client/options.h"
+#include "embd/client/region.h"
 #include "embd/client/rotary.h"
 #include "embd/client/stream.h"
 #include "embd/client/transport.h"
@@ -34,7 +35,8 @@ namespace embd::client {
 /// CallOptions say, INTERNAL when a reply makes no sense.
 class Client {
  public:
-  /// Prepares a connection, which is made by the first call; so a server that is not there is found out then.
+  /// Prepares a connection of its own, which is made by the first call; so a server that is not there is found out
+  /// then.
   ///
   /// `address` is one of
   ///   HOST:PORT, [IPV6]:PORT        a name stands for all its addresses
@@ -81,6 +83,16 @@ class Client {
   [[nodiscard]] absl::StatusOr<EmbedInfo> EmbedSlices(const EmbedRequest& request, const Transport::Visit& visit,
                                                       const CallOptions& options = {}) const;
 
+  /// Embeds one batch into a region of shared memory: request.output_target says where, and the info's `written` what
+  /// of it was written. Through Unix sockets only. On an error nothing was written, except that after CANCELLED,
+  /// DEADLINE_EXCEEDED and the reasons TABLE_DAMAGED and REGION_DAMAGED what stands there is unspecified. A call that
+  /// has ended by its timeout may still be written for: use other memory, or wait, before the place is used again.
+  ///
+  /// Errors:
+  ///   INVALID_ARGUMENT  the request has no output_target.
+  [[nodiscard]] absl::StatusOr<EmbedInfo> EmbedToRegion(const EmbedRequest& request,
+                                                        const CallOptions& options = {}) const;
+
   /// Embeds one batch, received as one message, without blocking a thread. `done` is called exactly once, on the one
   /// thread that completes all such calls of a client, or before this returns; it must not block, but may make further
   /// calls of this kind and may drop the client. A `done` that makes further calls should hold a copy of the client,
@@ -120,6 +132,17 @@ class Client {
 
   /// Version, limits and capabilities of the server.
   [[nodiscard]] absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& options = {}) const;
+
+  /// Has the server map a file of shared memory under a name; SharedRegion (shared_region.h) makes the file too. The
+  /// region stays until it is unregistered or the server ends, also where the caller ends before. Through Unix sockets
+  /// only, and where the server's configuration allows it.
+  [[nodiscard]] absl::Status RegisterRegion(const Region& region, const CallOptions& options = {}) const;
+
+  /// Has the server forget a region. It unmaps it once the calls that write to it have ended.
+  [[nodiscard]] absl::Status UnregisterRegion(const std::string& name, const CallOptions& options = {}) const;
+
+  /// The regions that are registered, in order of name.
+  [[nodiscard]] absl::StatusOr<std::vector<Region>> ListRegions(const CallOptions& options = {}) const;
 
   /// Health of `service`: "" for the whole server, or the name of a service or model.
   ///

@@ -199,6 +199,8 @@ struct ServerInfo {
   std::vector<std::string> capabilities = {};
   std::string simd_target = {};
   ServerLimits limits = {};
+  /// How the paths of regions of shared memory must begin; empty: the server maps none.
+  std::string shared_memory_prefix = {};
 };
 
 }  // namespace embd::client

@@ -16,6 +16,18 @@
 
 namespace embd::client {
 
+/// A place in a registered region of shared memory; see shared_region.h.
+struct SharedMemoryTarget {
+  /// The region's name.
+  std::string region = {};
+  /// Where in the region, in bytes: a multiple of 64.
+  std::int64_t offset = 0;
+  /// The bytes from there on that may be written, or that were written.
+  std::int64_t byte_size = 0;
+
+  friend bool operator==(const SharedMemoryTarget&, const SharedMemoryTarget&) = default;
+};
+
 /// One (B, T) batch: B = batch_size, T = sequence_length. The server checks it; nothing is checked here.
 ///
 /// A ragged batch has row_lengths; all that has a value a cell then holds the rows one after the other, without
@@ -52,6 +64,13 @@ struct EmbedRequest {
   PaddingSide padding_side = PaddingSide::kUnspecified;
   /// Vectors in place of scaled token rows, in a float type: (B, T, D), or (sum of row_lengths, D).
   std::optional<InputTensor> inputs_embeds = {};
+  /// Refuse with FAILED_PRECONDITION [TABLES_CHANGED] if the model's tables have another checksum; empty: any will do.
+  std::string if_checksum = {};
+  /// The rows of the distinct ids only, for Part::kToken. Excludes inputs_embeds.
+  bool unique = false;
+  /// Where the server writes the elements in place of a reply. The tensor that is handed out then has type and shape,
+  /// but no elements. On a refused request nothing is written; see Client::EmbedToRegion.
+  std::optional<SharedMemoryTarget> output_target = {};
 };
 
 /// What a reply says besides the elements.
@@ -64,11 +83,18 @@ struct EmbedInfo {
   std::string checksum = {};
   /// What the caller should know although the call succeeded.
   std::vector<std::string> warnings = {};
-  /// The type of the elements, and the extents: (B, T, D), or (sum of row_lengths, D) for RaggedLayout::kPacked.
+  /// The type of the elements, and the extents: (B, T, D); (sum of row_lengths, D) for RaggedLayout::kPacked; (U, D)
+  /// for `unique`.
   DataType data_type = DataType::kUnspecified;
   std::vector<std::int64_t> shape = {};
   /// Lengths of ragged rows, as in the request; empty otherwise.
   std::vector<std::int64_t> row_lengths = {};
+  /// Of a `unique` request: the U distinct ids, as sent, in the order of their first cells, and for each cell the index
+  /// of its id among them. Empty otherwise.
+  std::vector<std::int64_t> unique_ids = {};
+  std::vector<std::int64_t> inverse = {};
+  /// Where the elements stand, exactly, for a request with output_target; unset otherwise.
+  std::optional<SharedMemoryTarget> written = {};
 };
 
 /// A (B, T, D) tensor, or a packed ragged (N, D) one, in memory of its own: row-major, little-endian, without padding

@@ -42,6 +42,8 @@ struct FakeModel {
   /// Its rotary encoding; unset: none. With one, position_encoding kUnspecified means kRotary.
   std::optional<RotaryParameters> rotary = {};
   std::map<std::string, RotaryParameters> rotary_layer_types = {};
+  /// What replies and DescribeModel say of all its tables, and if_checksum must be.
+  std::string checksum = "fake";
 };
 
 /// A transport in memory, for tests of code that uses a Client:
@@ -53,7 +55,7 @@ struct FakeModel {
 /// It composes rows, ragged ones too, turns vectors and narrows to 16 bits as a server does, and refuses what a server
 /// refuses with the same code and reason; its messages are shorter. LayerNorm is computed in double and may differ from
 /// a server's in the last bits. Of the limits it keeps those of batch, sequence and response. Timeouts and chunks mean
-/// nothing to it, but a requested stop cancels.
+/// nothing to it, but a requested stop cancels. It maps no shared memory, as a server whose regions are off.
 ///
 /// Thread safety: thread-safe.
 class FakeTransport : public Transport {
@@ -100,6 +102,9 @@ class FakeTransport : public Transport {
   [[nodiscard]] absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<HealthStatus> CheckHealth(const std::string& service,
                                                          const CallOptions& options) override;
+  [[nodiscard]] absl::Status RegisterRegion(const Region& region, const CallOptions& options) override;
+  [[nodiscard]] absl::Status UnregisterRegion(const std::string& name, const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<std::vector<Region>> ListRegions(const CallOptions& options) override;
 
  private:
   class State;  // shared with the streams that are open

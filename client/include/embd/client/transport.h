@@ -15,6 +15,7 @@
 #include "embd/client/diagnostics.h"
 #include "embd/client/embedding.h"
 #include "embd/client/options.h"
+#include "embd/client/region.h"
 #include "embd/client/rotary.h"
 
 namespace embd::client {
@@ -78,6 +79,10 @@ class Transport {
   [[nodiscard]] virtual absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& options) = 0;
   [[nodiscard]] virtual absl::StatusOr<HealthStatus> CheckHealth(const std::string& service,
                                                                  const CallOptions& options) = 0;
+
+  [[nodiscard]] virtual absl::Status RegisterRegion(const Region& region, const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::Status UnregisterRegion(const std::string& name, const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::StatusOr<std::vector<Region>> ListRegions(const CallOptions& options) = 0;
 };
 
 }  // namespace embd::client

@@ -1,0 +1,188 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/commands/bench_options.h"
+#include "client/cli/commands/bench_progress.h"
+#include "client/cli/commands/bench_report.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/files/tensor_file.h"
+#include "client/cli/load/load_run.h"
+
+namespace embd::cli {
+namespace {
+
+// All ids of a file, row after row.
+absl::StatusOr<std::vector<std::int64_t>> ReadIdsFile(const BenchOptions& options, const Surroundings& world) {
+  const absl::StatusOr<FileFormat> format = FormatOf(*options.ids_file, options.ids_format, FileFormat::kJson);
+  if (!format.ok()) return format.status();
+  if (*format == FileFormat::kNpy || *format == FileFormat::kSafetensors) {
+    const absl::StatusOr<Tensor> tensor = ReadIds(*options.ids_file, *format, world.in);
+    if (!tensor.ok()) return tensor.status();
+    std::vector<std::int64_t> ids(tensor->view().size());
+    std::copy_n(tensor->bytes.begin(), tensor->bytes.size(), std::as_writable_bytes(std::span(ids)).begin());
+    return ids;
+  }
+  absl::StatusOr<UnevenRows> rows = ReadUnevenRows(*options.ids_file, *format, world.in);
+  if (!rows.ok()) return rows.status();
+  return std::move(rows->values);
+}
+
+BatchPlan MakePlan(const BenchOptions& options, const std::vector<BatchShape>& shapes,
+                   const client::ModelDescription& model) {
+  return {.request = {.model = options.model,
+                      .part = client::PartFromName(options.part).value_or(client::Part::kComposed),
+                      .output_type = client::DataTypeFromName(options.dtype).value_or(client::DataType::kFloat32)},
+          .shapes = shapes,
+          .vocab_size = model.vocab_size,
+          .embedding_dim = model.embedding_dim,
+          .distribution = options.ids_distribution == "zipf" ? IdsDistribution::kZipf : IdsDistribution::kUniform,
+          .seed = options.seed};
+}
+
+absl::StatusOr<std::vector<client::Client>> Connect(const BenchOptions& options, const Session& session) {
+  std::vector<client::Client> clients;
+  for (std::int64_t i = 0; i < options.connections; ++i) {
+    // A call that is tried again would hide an error, and be two.
+    absl::StatusOr<client::Client> client =
+        session.world.connect(session.server, {.timeout = session.timeout, .max_attempts = 1});
+    if (!client.ok()) return client.status();
+    clients.push_back(*std::move(client));
+  }
+  return clients;
+}
+
+// One call on each connection, which makes it, and one of each shape: what the server refuses then it would refuse all
+// the time.
+absl::Status TryOut(const std::vector<client::Client>& clients, const std::vector<Batch>& batches, std::size_t shapes) {
+  for (std::size_t i = 0; i < std::max(clients.size(), std::min(shapes, batches.size())); ++i) {
+    const Batch& batch = batches[i < shapes ? i : 0];
+    const absl::StatusOr<client::Embedding> reply = clients[i < clients.size() ? i : 0].Embed(batch.request);
+    if (!reply.ok()) return reply.status();
+    if (absl::Status status = CheckReply(batch, reply->info(), reply->bytes().size()); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+std::unique_ptr<Caller> MakeCaller(const BenchOptions& options, const client::Client& client, std::size_t most_bytes) {
+  if (options.mode == "stream") return MakeStreamCaller(client, options.WindowOrDefault());
+  if (options.mode == "async") return MakeAsyncCaller(client, options.WindowOrDefault());
+  return MakeBlockingCaller(MakeUnaryCall(client, most_bytes));
+}
+
+std::vector<std::unique_ptr<Caller>> MakeCallers(const BenchOptions& options,
+                                                 const std::vector<client::Client>& clients,
+                                                 const std::vector<Batch>& batches) {
+  std::size_t most_bytes = 0;
+  for (const Batch& batch : batches) most_bytes = std::max(most_bytes, batch.reply_bytes);
+  std::vector<std::unique_ptr<Caller>> callers;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(options.concurrency); ++i) {
+    callers.push_back(MakeCaller(options, clients[i % clients.size()], most_bytes));
+  }
+  return callers;
+}
+
+absl::StatusOr<LoadResult> Run(const BenchOptions& options, const std::vector<client::Client>& clients,
+                               std::vector<Batch> batches, const Session& session) {
+  const Surroundings& world = session.world;
+  BenchProgress progress(world.err_is_terminal ? &world.err : nullptr, options.Pace());
+  std::vector<std::unique_ptr<Caller>> callers = MakeCallers(options, clients, batches);
+  absl::StatusOr<LoadResult> result =
+      RunLoad({.batches = std::move(batches),
+               .pace = options.Pace(),
+               .timeout = session.timeout,
+               .callers = std::move(callers)},
+              {.now = world.steady, .sleep = world.sleep},
+              {.interrupted = world.interrupted,
+               .look = [&progress](absl::Duration measured, std::int64_t ended) { progress.Look(measured, ended); }});
+  progress.Clear();
+  return result;
+}
+
+Outcome Judge(const LoadResult& result) {
+  const std::int64_t failed = result.tally.failed();
+  if (failed == 0) return {};
+  return {.code = ExitCode::kRefused,
+          .message = absl::StrCat(failed, " of ", failed + result.tally.calls, " calls failed"),
+          .timed_out = false};
+}
+
+// What is asked of the server before a load.
+struct Served {
+  client::ServerInfo server;
+  client::ModelDescription model;
+};
+
+absl::StatusOr<Served> AskAbout(const BenchOptions& options, const client::Client& client) {
+  absl::StatusOr<client::ServerInfo> server = client.GetServerInfo();
+  if (!server.ok()) return server.status();
+  absl::StatusOr<client::ModelDescription> model = client.DescribeModel({.model = options.model});
+  if (!model.ok()) return model.status();
+  return Served{.server = *std::move(server), .model = *std::move(model)};
+}
+
+absl::StatusOr<std::vector<Batch>> MakeBatches(const BatchPlan& plan, const BenchOptions& options,
+                                               std::span<const std::int64_t> file_ids) {
+  if (!options.ids_file) return RandomBatches(plan);
+  absl::StatusOr<std::vector<Batch>> batches = CutIntoBatches(file_ids, plan);
+  if (batches.ok()) return batches;
+  return absl::InvalidArgumentError(absl::StrCat(*options.ids_file, ": ", batches.status().message()));
+}
+
+Outcome RunBench(const BenchOptions& options, const Session& session) {
+  const absl::StatusOr<std::vector<BatchShape>> shapes = options.CheckedShapes();
+  if (!shapes.ok()) return WrongUsage(shapes.status());
+  absl::StatusOr<std::vector<std::int64_t>> file_ids;
+  if (options.ids_file) file_ids = ReadIdsFile(options, session.world);
+  if (options.ids_file && !file_ids.ok()) return WrongUsage(file_ids.status());
+  const absl::StatusOr<Served> served = AskAbout(options, session.client);
+  if (!served.ok()) return Refused(served.status());
+  absl::StatusOr<std::vector<Batch>> batches =
+      MakeBatches(MakePlan(options, *shapes, served->model), options, file_ids.value_or(std::vector<std::int64_t>()));
+  if (!batches.ok()) return WrongUsage(batches.status());
+  const std::size_t distinct_batches = batches->size();
+  const absl::StatusOr<std::vector<client::Client>> clients = Connect(options, session);
+  if (!clients.ok()) return WrongUsage(clients.status());
+  if (absl::Status status = TryOut(*clients, *batches, shapes->size()); !status.ok()) return Refused(status);
+  (void)session.world.interrupted();  // from here on Ctrl-C ends the load, not the program
+  const absl::StatusOr<LoadResult> result = Run(options, *clients, *std::move(batches), session);
+  if (!result.ok()) return WrongUsage(result.status());
+  const BenchReport report{.options = options,
+                           .shapes = *shapes,
+                           .distinct_batches = distinct_batches,
+                           .address = session.server,
+                           .timeout_s = absl::ToDoubleSeconds(session.timeout),
+                           .server = served->server,
+                           .model = served->model,
+                           .result = *result};
+  if (session.json) {
+    session.PrintJson(BenchJson(report));
+  } else {
+    session.world.out << BenchText(report);
+  }
+  return Judge(*result);
+}
+
+}  // namespace
+
+void AddBenchCommand(CLI::App& app, Action& action) {
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App* const command = app.add_subcommand("bench", "How fast a server answers, and how long calls take");
+  AddBenchOptions(*command, *options);
+  command->footer(
+      "Ids are made ready before, and every reply's shape, type and size are checked. A call is tried once. Ctrl-C "
+      "ends\n"
+      "it early and prints what was measured. --timeout does not hold for streams. Exit: 1 if any call failed.\n"
+      "Examples: embdctl bench demo-learned --batch 8 --tokens 128 --concurrency 8\n"
+      "          embdctl bench demo-learned --rate 2000 --concurrency 64 --duration 30\n"
+      "          embdctl bench demo-learned --tokens 1 --mode stream --window 64 --calls 1000000 --output json");
+  command->callback([options, &action] {
+    action.ask_server = [options](const Session& session) { return RunBench(*options, session); };
+  });
+}
+
+}  // namespace embd::cli
