@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "embd/client/client.h"
+#include "embd/client/shared_region.h"
 #include "tests/bench/caller.h"
 #include "tests/bench/gpt2_sized.h"
 
@@ -127,6 +128,51 @@ class StreamCaller final : public UnaryCaller {
   const int outstanding_;
 };
 
+// The server writes into memory that is shared with it; what the elements are then used for is not measured.
+class SharedCaller final : public Caller {
+ public:
+  static MadeCaller Make(const client::Client& client, const LoadOptions& options) {
+    auto region = client::SharedRegion::Create(client, options.TensorBytes());
+    if (!region.ok()) return region.status();
+    return std::unique_ptr<Caller>(new SharedCaller(client, *std::move(region), options));
+  }
+
+  absl::Status Call(std::span<std::byte> out) override {
+    if (absl::Status status = Ask(); !status.ok()) return status;
+    std::memcpy(out.data(), region_.bytes().data(), out.size());
+    return absl::OkStatus();
+  }
+
+  absl::Status Run(Clock::time_point end, std::vector<float>* microseconds) override {
+    for (int calls = 0; calls < kLeastCalls || Clock::now() < end; ++calls) {
+      const Clock::time_point start = Clock::now();
+      if (absl::Status status = Ask(); !status.ok()) return status;
+      microseconds->push_back(MicrosecondsSince(start));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  SharedCaller(client::Client client, client::SharedRegion region, const LoadOptions& options)
+      : Caller(options.TensorBytes()),
+        client_(std::move(client)),
+        region_(std::move(region)),
+        request_(Request(options)) {
+    request_.output_target = region_.Target();
+  }
+
+  absl::Status Ask() {
+    const auto info = client_.EmbedToRegion(request_);
+    if (!info.ok()) return info.status();
+    const auto size = info->written.has_value() ? static_cast<std::size_t>(info->written->byte_size) : 0;
+    return size == out().size() ? absl::OkStatus() : WrongSize(size, out().size());
+  }
+
+  const client::Client client_;
+  client::SharedRegion region_;
+  client::EmbedRequest request_;
+};
+
 }  // namespace
 
 absl::StatusOr<std::vector<std::unique_ptr<Caller>>> MakeEmbdCallers(const LoadOptions& options) {
@@ -139,6 +185,10 @@ absl::StatusOr<std::vector<std::unique_ptr<Caller>>> MakeEmbdCallers(const LoadO
       callers.push_back(std::make_unique<AsyncCaller>(*client, options));
     } else if (options.mode == "stream") {
       callers.push_back(std::make_unique<StreamCaller>(*client, options));
+    } else if (options.mode == "shared") {
+      auto caller = SharedCaller::Make(*client, options);
+      if (!caller.ok()) return caller.status();
+      callers.push_back(*std::move(caller));
     } else {
       callers.push_back(std::make_unique<UnaryCaller>(*client, options));
     }

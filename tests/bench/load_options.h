@@ -12,7 +12,7 @@ namespace embd::bench {
 struct LoadOptions {
   std::string transport = "embd";  ///< embd, floats, socket or redis
   std::string address;
-  std::string mode = "unary";  ///< of embd: unary, auto (chunks where the client takes them), async or stream
+  std::string mode = "unary";  ///< of embd: unary, auto (chunks where the client takes them), async, stream or shared
   std::int64_t batch = 1;
   std::int64_t tokens = 1;
   bool float16 = false;

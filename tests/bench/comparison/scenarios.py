@@ -18,6 +18,7 @@ UNIX = Line("embd, unary, Unix socket", "embd", "unix")
 CHUNKS = Line("embd, chunks", "embd", "tcp", ("--mode", "auto"))
 UNIX_CHUNKS = Line("embd, chunks, Unix socket", "embd", "unix", ("--mode", "auto"))
 FLOAT16 = Line("embd, chunks, float16", "embd", "tcp", ("--mode", "auto", "--float16"))
+SHARED = Line("embd, shared memory", "embd", "unix", ("--mode", "shared"))
 FLOOR = Line("gRPC floor (composes nothing)", "floor")
 SOCKET = Line("bare socket, one buffer", "socket", "tcp", ("--transport", "socket"))
 TORCH = Line("Python, grpcio + torch", "torch")
@@ -54,10 +55,10 @@ class Case:
 CASES = (
     Case("1x1", 1, 1, 1, EVERYBODY),
     Case("1x16", 1, 16, 1, EVERYBODY),
-    Case("1x128", 1, 128, 1, (*EVERYBODY, STREAM2)),
+    Case("1x128", 1, 128, 1, (*EVERYBODY, SHARED, STREAM2)),
     Case("1x128-pinned", 1, 128, 1, (EMBD, FLOOR, SOCKET), pinned=True),
-    Case("8x512", 8, 512, 1, (*EVERYBODY, CHUNKS, UNIX_CHUNKS, FLOAT16, FLOATS)),
-    Case("32x512", 32, 512, 1, (EMBD, UNIX, CHUNKS, FLOOR, SOCKET, TORCH)),
+    Case("8x512", 8, 512, 1, (*EVERYBODY, CHUNKS, UNIX_CHUNKS, SHARED, FLOAT16, FLOATS)),
+    Case("32x512", 32, 512, 1, (EMBD, UNIX, CHUNKS, SHARED, FLOOR, SOCKET, TORCH)),
     Case(
         "1x1-8",
         1,
@@ -104,5 +105,8 @@ CLAIMS = (
     Claim("8x512", "against Python's repeated float", CHUNKS, FLOATS, 15),
     Claim("1x1-8", "EmbedStream, 64 in flight, against eight unary callers", STREAM64, EMBD, 3),
     Claim("8x512", "rows a second against Redis", CHUNKS, REDIS, 5),
+    Claim("8x512", "shared memory against unary over TCP", SHARED, EMBD, 4),
+    Claim("8x512", "shared memory against chunks", SHARED, CHUNKS, 1.8),
+    Claim("8x512", "rows a second by shared memory against Redis", SHARED, REDIS, 12),
     Claim("8x512", "rows a second in float16 against Redis", FLOAT16, REDIS, 9),
 )

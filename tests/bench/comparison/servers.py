@@ -71,7 +71,8 @@ def start_embd(binaries, folder):
     }
     config, ready = folder / "embd.json", folder / "ready.json"
     ready.unlink(missing_ok=True)
-    config.write_text(json.dumps({"models": [model], "server": {"log": {"level": "warn"}}}))
+    shared = {"prefix": f"/dev/shm/embd-bench-{os.getpid()}-"}
+    config.write_text(json.dumps({"models": [model], "server": {"log": {"level": "warn"}, "shared_memory": shared}}))
     listen = ("--listen", "127.0.0.1:0", "--listen", f"unix:{folder}/embd.socket")
     server = Server([str(binaries / "embd"), "--config", str(config), *listen, "--ready-file", str(ready)])
     server.wait_until(ready.exists)
