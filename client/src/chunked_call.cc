@@ -85,11 +85,12 @@ bool ChunkedCall::CanGoOn(const Outcome& outcome) const {
 
 void ChunkedCall::Pause(int attempt) const {
   const absl::Duration pause = std::min(kFirstPause * (1 << std::min(attempt - 1, 10)), kLongestPause);
-  const absl::Duration left = std::max(deadline_ - absl::Now(), absl::ZeroDuration());
+  // A little past the deadline rather than short of it, so that no call is made in the last moment.
+  const absl::Duration left = std::max(deadline_ - absl::Now(), absl::ZeroDuration()) + absl::Milliseconds(1);
   std::mutex mutex;
   std::condition_variable_any never;
   std::unique_lock lock(mutex);
-  never.wait_for(lock, options_.cancel, absl::ToChronoMilliseconds(std::min(pause, left)), [] { return false; });
+  never.wait_for(lock, options_.cancel, absl::ToChronoNanoseconds(std::min(pause, left)), [] { return false; });
 }
 
 }  // namespace embd::client
