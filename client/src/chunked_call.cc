@@ -35,6 +35,8 @@ absl::StatusOr<EmbedInfo> ChunkedCall::Run() {
     if (attempt >= max_attempts_ || !CanGoOn(outcome)) return outcome.status;
     if_checksum_ = reply_.info().checksum;
     Pause(attempt);
+    // gRPC might still make the call: its clock goes by milliseconds.
+    if (absl::Now() >= deadline_) return absl::DeadlineExceededError("Deadline Exceeded");
   }
 }
 
