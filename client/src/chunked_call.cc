@@ -35,6 +35,8 @@ absl::StatusOr<EmbedInfo> ChunkedCall::Run() {
     if (attempt >= max_attempts_ || !CanGoOn(outcome)) return outcome.status;
     if_checksum_ = reply_.info().checksum;
     Pause(attempt);
+    // gRPC might still make the call: its clock goes by milliseconds.
+    if (absl::Now() >= deadline_) return absl::DeadlineExceededError("Deadline Exceeded");
   }
 }
 
@@ -85,11 +87,12 @@ bool ChunkedCall::CanGoOn(const Outcome& outcome) const {
 
 void ChunkedCall::Pause(int attempt) const {
   const absl::Duration pause = std::min(kFirstPause * (1 << std::min(attempt - 1, 10)), kLongestPause);
-  const absl::Duration left = std::max(deadline_ - absl::Now(), absl::ZeroDuration());
+  // A little past the deadline rather than short of it, so that no call is made in the last moment.
+  const absl::Duration left = std::max(deadline_ - absl::Now(), absl::ZeroDuration()) + absl::Milliseconds(1);
   std::mutex mutex;
   std::condition_variable_any never;
   std::unique_lock lock(mutex);
-  never.wait_for(lock, options_.cancel, absl::ToChronoMilliseconds(std::min(pause, left)), [] { return false; });
+  never.wait_for(lock, options_.cancel, absl::ToChronoNanoseconds(std::min(pause, left)), [] { return false; });
 }
 
 }  // namespace embd::client

@@ -183,7 +183,7 @@ TEST(ServerLife, ReplyLargerThanAllBytesInFlightNeverFits) {
   config.limits.max_bytes_in_flight = 1 << 20;
   const testing::ServedModels served(config);
 
-  EXPECT_THAT(served.TcpClient().Embed(Request(1, 1024)),
+  EXPECT_THAT(served.TcpClient().Embed(Request(1, 1024), {.chunks = client::Chunks::kNever}),
               AllOf(StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("exceeds max_bytes_in_flight 1048576")),
                     ReasonIs("RESPONSE_TOO_LARGE")));
 }

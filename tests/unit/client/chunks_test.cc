@@ -141,7 +141,7 @@ TEST(Chunks, RequestGoesAlongWhole) {
   ASSERT_EQ(received.size(), 2u);
   EXPECT_EQ(received[0].ShortDebugString(),
             "request { model: \"m\" ids: 0 ids: 1 ids: 2 ids: 3 ids: 4 batch_size: 1 sequence_length: 5 "
-            "output_type: DATA_TYPE_FLOAT32 } max_chunk_bytes: 77");
+            "part: PART_COMPOSED output_type: DATA_TYPE_FLOAT32 } max_chunk_bytes: 77");
   EXPECT_EQ(received[1].request().inputs_embeds().data().size(), vectors.size() * sizeof(float));
   EXPECT_THAT(received[1].request().token_type_ids(), ElementsAre(1));
 }
