@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::int64_t kLargeRows = 1024;
 constexpr std::size_t kLargeReplyBytes = std::size_t{3} << 20;
-constexpr std::size_t kBlockBytes = std::size_t{1} << 20;  // composed between two looks at cancellation
-constexpr std::int64_t kSharedBlocks = 2;                  // more of them are shared with other threads
+constexpr std::size_t kSharedBytes = std::size_t{2} << 20;  // from here on several threads compose
+constexpr std::size_t kPieceBytes = std::size_t{16} << 20;  // at most, composed between two looks at cancellation
 
 v1::EmbedResponse ResponseWithoutTensor(const core::EmbedPlan& plan) {
   v1::EmbedResponse response;
@@ -46,6 +46,18 @@ absl::Status CheckTablesUnchanged(const core::Model& model, const std::string& i
   return core::Error(absl::StatusCode::kFailedPrecondition, "TABLES_CHANGED",
                      absl::StrCat("the tables of model ", core::Quote(model.name()), " have checksum ",
                                   core::Quote(model.checksum()), ", but if_checksum is ", core::Quote(if_checksum)));
+}
+
+// Into how many rows at a time `bytes` are cut: a piece for each thread, but none that takes too long. Whole rows of
+// the batch, and whole groups of them, where these are not too much: the engine goes through a group column by column.
+std::int64_t RowsOfAPiece(const core::EmbedPlan& plan, std::size_t bytes, int threads) {
+  const std::size_t share = (bytes + static_cast<std::size_t>(threads) - 1) / static_cast<std::size_t>(threads);
+  const std::size_t piece = bytes < kSharedBytes ? bytes : std::min(share, kPieceBytes);
+  const std::int64_t rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(piece / plan.row_bytes()));
+  for (const std::int64_t unit : {core::EmbedPlan::kRowsTogether * plan.sequence_length(), plan.sequence_length()}) {
+    if (unit > 0 && rows >= unit) return rows / unit * unit;
+  }
+  return rows;
 }
 
 grpc::ByteBuffer Join(const std::string& header, ReplyBuffer buffer) {
@@ -76,23 +88,20 @@ bool IsLarge(const core::EmbedPlan& plan) {
 
 absl::Status ComposeInto(Backend& backend, const core::EmbedPlan& plan, std::int64_t first_row, std::int64_t row_count,
                          std::span<std::byte> out, core::Stores stores, absl::FunctionRef<absl::Status()> interrupted) {
-  const std::int64_t block_rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(kBlockBytes / plan.row_bytes()));
-  const auto compose_block = [&](std::int64_t block) {
-    const std::int64_t done = block * block_rows;
-    const std::int64_t rows = std::min(block_rows, row_count - done);
+  const std::int64_t piece_rows = RowsOfAPiece(plan, out.size(), backend.workers.threads());
+  const auto compose_piece = [&](std::int64_t piece) {
+    const std::int64_t done = piece * piece_rows;
+    const std::int64_t rows = std::min(piece_rows, row_count - done);
     plan.Compose(first_row + done, rows,
                  out.subspan(static_cast<std::size_t>(done) * plan.row_bytes(),
                              static_cast<std::size_t>(rows) * plan.row_bytes()),
                  stores);
   };
-  if (row_count <= kSharedBlocks * block_rows) {
-    for (std::int64_t block = 0; block * block_rows < row_count; ++block) {
-      if (absl::Status status = block == 0 ? absl::OkStatus() : interrupted(); !status.ok()) return status;
-      compose_block(block);
-    }
+  if (row_count <= piece_rows) {
+    compose_piece(0);
   } else {
-    const std::int64_t blocks = (row_count + block_rows - 1) / block_rows;
-    if (absl::Status status = ShareWork(backend.workers, blocks, compose_block, interrupted); !status.ok())
+    const std::int64_t pieces = (row_count + piece_rows - 1) / piece_rows;
+    if (absl::Status status = ShareWork(backend.workers, pieces, compose_piece, interrupted); !status.ok())
       return status;
   }
   absl::Status status = plan.model().CheckUndamaged();

@@ -26,6 +26,9 @@ namespace embd::core {
 /// Ownership: keeps the model alive. Thread safety: never changes after `Create`; `Compose` may run on several threads.
 class EmbedPlan {
  public:
+  /// How many rows of the batch `Compose` goes through together, column by column, where they share positions.
+  static constexpr std::int64_t kRowsTogether = 8;
+
   /// Checks `input` against the model and the limits, in this order: what the model can do, shape, counts, limits,
   /// reply size (of `unique` requests last), positions, values. Only the first offence is named.
   ///
@@ -77,7 +80,7 @@ class EmbedPlan {
 
  private:
   static constexpr std::size_t kBlockRows = 128;
-  static constexpr std::int64_t kRowsTogether = 8;
+
   // A cell of the batch, and where its row of the result goes.
   struct Cell {
     std::int64_t index;
