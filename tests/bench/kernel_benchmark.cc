@@ -10,17 +10,16 @@
 //   kernel_benchmark [--rounds N] [--json FILE] [--shapes B,T ...] [--python FILE] [--torch-script FILE] [--no-torch]
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,7 +29,7 @@
 #include "server/core/kernels/simd_target.h"
 #include "server/core/table/seeded_table.h"
 #include "server/core/tensor/float_bits.h"
-#include "tests/bench/medians.h"
+#include "tests/bench/kernel_report.h"
 #include "tests/bench/torch_process.h"
 
 namespace embd::bench {
@@ -42,11 +41,6 @@ using core::Stores;
 constexpr std::int64_t kVocab = 50'257, kDim = 768, kLength = 1024;
 constexpr double kSecondsARound = 0.03;
 
-struct Shape {
-  std::int64_t batch = 0, tokens = 0;
-  [[nodiscard]] std::int64_t cells() const { return batch * tokens; }
-};
-
 std::optional<Shape> ParseShape(const std::string& name) {
   Shape shape;
   int read = 0;
@@ -56,14 +50,6 @@ std::optional<Shape> ParseShape(const std::string& name) {
   const bool fits = shape.batch >= 1 && shape.batch <= 1024 && shape.tokens >= 1 && shape.tokens <= kLength;
   return whole && fits ? std::optional(shape) : std::nullopt;
 }
-
-// One thing that is timed.
-struct Way {
-  std::string name;
-  ElementType type = ElementType::kFloat32;  // of the output that it writes
-  std::function<std::optional<double>()> seconds_per_call;
-  std::vector<double> seconds = {};  // a round each
-};
 
 std::shared_ptr<const core::Model> MakeModel() {
   const auto table = [](std::int64_t rows, core::SeedStream stream) {
@@ -167,6 +153,7 @@ Way ComposeWay(Workload* work, ElementType type, Stores stores) {
   CheckResult(*work, type);
   return {.name = std::string(core::ElementTypeName(type)) + (stores == Stores::kCached ? " cached" : " streaming"),
           .type = type,
+          .bytes = work->bytes(type),
           .seconds_per_call = [=] { return SecondsPerCall(work->bytes(type), compose); }};
 }
 
@@ -179,23 +166,13 @@ Way CopyWay(Workload* work, ElementType type, bool cold) {
     std::memcpy(work->out.data(), (cold ? table.data() : work->source.data()) + offset, bytes);
     asm volatile("" : : "r"(work->out.data()) : "memory");
   };
-  return {.name = cold ? "memcpy cold" : "memcpy hot", .type = type, .seconds_per_call = [=] {
+  return {.name = cold ? kMemcpyCold : kMemcpyHot, .type = type, .bytes = bytes, .seconds_per_call = [=] {
             return SecondsPerCall(bytes, copy);
           }};
 }
 
-// The median over the rounds of other's time by way's.
-std::optional<double> Ratio(const Way& way, const Way* other) {
-  if (other == nullptr || other->seconds.size() != way.seconds.size()) return std::nullopt;
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < way.seconds.size(); ++i) ratios.push_back(other->seconds[i] / way.seconds[i]);
-  return Median(std::move(ratios));
-}
-
 // The processes to compare with, by the name of what they measure; none where torch is left out.
 using Torches = std::vector<std::pair<std::string, std::unique_ptr<TorchProcess>>>;
-
-constexpr char kTorch[] = "torch", kTorchKeepingMemory[] = "torch, memory kept";
 
 std::string StateOf(const Torches& torches) {
   for (const auto& [name, process] : torches) {
@@ -204,75 +181,8 @@ std::string StateOf(const Torches& torches) {
   return torches.empty() ? "not run: --no-torch" : torches.front().second->state();
 }
 
-class Report {
- public:
-  Report(int rounds, const Torches& torches) {
-    json_ = {{"rounds", rounds},
-             {"embedding_dim", kDim},
-             {"vocab_size", kVocab},
-             {"max_context_length", kLength},
-             {"threads", 1},
-             {"simd", core::SimdTarget()},
-             {"torch", StateOf(torches)},
-             {"results", nlohmann::json::array()}};
-    std::printf("D %ld, V %ld, one thread, SIMD target %s; medians of %d interleaved rounds; torch: %s\n\n",
-                static_cast<long>(kDim), static_cast<long>(kVocab), core::SimdTarget().c_str(), rounds,
-                json_["torch"].get<std::string>().c_str());
-    std::printf(
-        "| (B,T) | what | us | MB/s | of memcpy hot | of memcpy cold | of torch | of torch, memory kept "
-        "|\n|---|---|---|---|---|---|---|---|\n");
-  }
-
-  void Add(const Workload& work, const std::vector<Way>& ways) {
-    const auto find = [&](const std::string& name, ElementType type) -> const Way* {
-      for (const Way& way : ways) {
-        if (way.name == name && ElementSize(way.type) == ElementSize(type)) return &way;
-      }
-      return nullptr;
-    };
-    for (const Way& way : ways) {
-      if (way.seconds.empty()) continue;
-      const double seconds = Median(way.seconds);
-      const double megabytes = static_cast<double>(work.bytes(way.type)) / 1e6;
-      nlohmann::json line = {{"batch_size", work.shape.batch},
-                             {"sequence_length", work.shape.tokens},
-                             {"what", way.name},
-                             {"bytes", work.bytes(way.type)},
-                             {"us", seconds * 1e6},
-                             {"megabytes_per_second", megabytes / seconds}};
-      std::printf("| (%ld,%ld) | %s%s | %.2f | %.0f |", static_cast<long>(work.shape.batch),
-                  static_cast<long>(work.shape.tokens), way.name.c_str(),
-                  way.name.rfind("memcpy", 0) == 0 && ElementSize(way.type) == 2 ? ", half the bytes" : "",
-                  seconds * 1e6, megabytes / seconds);
-      const std::pair<const char*, const Way*> others[] = {
-          {"of_memcpy_hot", find("memcpy hot", way.type)},
-          {"of_memcpy_cold", find("memcpy cold", way.type)},
-          {"of_torch", find(kTorch, ElementType::kFloat32)},
-          {"of_torch_keeping_memory", find(kTorchKeepingMemory, ElementType::kFloat32)}};
-      for (const auto& [key, other] : others) {
-        const auto ratio = Ratio(way, other);
-        line[key] = ratio.has_value() ? nlohmann::json(*ratio) : nlohmann::json(nullptr);
-        ratio.has_value() ? std::printf(" %.2f |", *ratio) : std::printf(" |");
-      }
-      std::printf("\n");
-      json_["results"].push_back(std::move(line));
-    }
-    std::fflush(stdout);
-  }
-
-  void Write(const std::string& path, const Torches& torches) {
-    json_["torch"] = StateOf(torches);
-    std::ofstream file(path);
-    file << json_.dump(2) << "\n";
-    if (!file.flush()) Fail("cannot write " + path);
-  }
-
- private:
-  nlohmann::json json_;
-};
-
 void Measure(const std::shared_ptr<const core::Model>& model, Shape shape, int rounds, const Torches& torches,
-             Report* report) {
+             KernelReport* report) {
   Workload work(model, shape);
   std::vector<Way> ways;
   for (const ElementType type : {ElementType::kFloat32, ElementType::kFloat16, ElementType::kBFloat16}) {
@@ -283,25 +193,27 @@ void Measure(const std::shared_ptr<const core::Model>& model, Shape shape, int r
   }
   for (const auto& [name, process] : torches) {
     if (!process->ready()) continue;
-    ways.push_back({.name = name, .seconds_per_call = [shape, torch = process.get()] {
-                      return torch->SecondsPerCall(shape.batch, shape.tokens, kSecondsARound);
-                    }});
+    ways.push_back(
+        {.name = name, .bytes = work.bytes(ElementType::kFloat32), .seconds_per_call = [shape, torch = process.get()] {
+           return torch->SecondsPerCall(shape.batch, shape.tokens, kSecondsARound);
+         }});
   }
-  for (const Way& way : ways) way.seconds_per_call();
+  // In another order each round, and each way once untimed before it counts: whoever comes behind PyTorch, which reads
+  // tables of its own, finds the caches full of them.
+  std::vector<Way*> order;
+  for (Way& way : ways) order.push_back(&way);
+  std::mt19937_64 random(3);
   for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < ways.size(); ++i) {
-      Way& way = ways[(i + static_cast<std::size_t>(round)) % ways.size()];
-      if (const auto seconds = way.seconds_per_call(); seconds.has_value()) way.seconds.push_back(*seconds);
+    std::shuffle(order.begin(), order.end(), random);
+    for (Way* way : order) {
+      way->seconds_per_call();
+      if (const auto seconds = way->seconds_per_call(); seconds.has_value()) way->seconds.push_back(*seconds);
     }
   }
-  report->Add(work, ways);
+  report->Add(shape, ways);
 }
 
-}  // namespace
-}  // namespace embd::bench
-
-int main(int argc, char** argv) {
-  using namespace embd::bench;
+int Run(int argc, char** argv) {
   CLI::App app("Composition in one thread, against memcpy and PyTorch");
   int rounds = 9;
   std::string json, python = "/usr/bin/python3", script = EMBD_TORCH_SCRIPT;
@@ -329,8 +241,19 @@ int main(int argc, char** argv) {
     torches.emplace_back(kTorchKeepingMemory, std::make_unique<TorchProcess>(python, script, true));
   }
   const auto model = MakeModel();
-  Report report(rounds, torches);
+  KernelReport report({{"rounds", rounds},
+                       {"embedding_dim", kDim},
+                       {"vocab_size", kVocab},
+                       {"max_context_length", kLength},
+                       {"threads", 1},
+                       {"simd", core::SimdTarget()},
+                       {"torch", StateOf(torches)}});
   for (const Shape shape : shapes) Measure(model, shape, rounds, torches, &report);
-  if (!json.empty()) report.Write(json, torches);
+  if (!json.empty() && !report.Write(json, StateOf(torches))) Fail("cannot write " + json);
   return 0;
 }
+
+}  // namespace
+}  // namespace embd::bench
+
+int main(int argc, char** argv) { return embd::bench::Run(argc, argv); }
