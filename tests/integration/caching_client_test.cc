@@ -23,7 +23,7 @@ using client::EmbedRequest;
 using client::Part;
 using ::embd::testing::IsOk;
 
-constexpr std::int64_t kV = 40, kD = 38, kL = 90;
+constexpr std::int64_t kV = 120, kD = 38, kL = 90;
 
 // Any bits but those of NaNs: infinities, subnormals and zeros of both signs among them.
 template <typename Word>
@@ -73,7 +73,7 @@ TEST_F(CachingClientOverTcp, ComposesWhatTheServerSends) {
   const client::Client plain = served_.TcpClient();
   std::mt19937 random(1);
   for (const config::ModelConfig& model : Config().models) {
-    const CachingClient caching = CachingClient::Create(plain, model.name, {.max_bytes = 20'000}).value();
+    const CachingClient caching = CachingClient::Create(plain, model.name, {.max_bytes = 28'000}).value();
     for (int i = 0; i < 24; ++i) {
       SCOPED_TRACE(::testing::Message() << model.name << ", batch " << i);
       EmbedRequest request = {.model = model.name, .batch_size = 2, .sequence_length = 9};
