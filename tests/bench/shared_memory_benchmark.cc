@@ -1,6 +1,6 @@
 // How fast results come by shared memory: against the engine in this process, which nothing can beat, and against the
-// reply of one message over loopback TCP. All three in turn, so that a noisy machine is noisy for all; what counts are
-// the ratios.
+// reply in one message, and in blocks of rows, over loopback TCP. All in turn, so that a noisy machine is noisy for
+// all; what counts are the ratios.
 //
 //   shared_memory_benchmark [ROUNDS]      7 rounds by default; prints a Markdown table
 
@@ -49,12 +49,15 @@ config::ModelConfig ModelConfig() { return testing::SmallModel("gpt2-sized", kVo
   std::exit(EXIT_FAILURE);
 }
 
-// Seconds a call, over as many calls as a tenth of a second takes, at least three.
+// Seconds a call, over as many calls as a quarter of a second takes, at least three, after a tenth as many that warm up
+// what the way before has left cold.
 double SecondsPerCall(const std::function<void()>& call) {
+  const auto warm = std::chrono::steady_clock::now() + std::chrono::milliseconds(25);
+  while (std::chrono::steady_clock::now() < warm) call();
   const auto started = std::chrono::steady_clock::now();
   int calls = 0;
   std::chrono::duration<double> elapsed{};
-  while (calls < 3 || elapsed.count() < 0.1) {
+  while (calls < 3 || elapsed.count() < 0.25) {
     call();
     ++calls;
     elapsed = std::chrono::steady_clock::now() - started;
@@ -136,8 +139,9 @@ class Comparison {
   void ByRegion() {
     if (const auto info = unix_.EmbedToRegion(to_region_); !info.ok()) Fail(info.status().ToString());
   }
-  void ByReply() {
-    if (const auto info = tcp_.EmbedInto(request_, std::span(reply_)); !info.ok()) Fail(info.status().ToString());
+  void ByReply(client::Chunks chunks) {
+    const auto info = tcp_.EmbedInto(request_, std::span(reply_), {.chunks = chunks});
+    if (!info.ok()) Fail(info.status().ToString());
   }
   [[nodiscard]] double megabytes() const { return static_cast<double>(plan_.byte_size()) / 1e6; }
 
@@ -160,7 +164,7 @@ class Comparison {
   void CheckThatAllAgree() {
     Compose(core::Stores::kCached);
     ByRegion();
-    ByReply();
+    ByReply(client::Chunks::kNever);
     if (std::memcmp(out_.data(), region_.bytes().data(), out_.size()) != 0 ||
         std::memcmp(out_.data(), reply_.data(), out_.size()) != 0) {
       Fail("the results differ");
@@ -178,19 +182,21 @@ class Comparison {
 void Compare(const ServerProcess& server, const std::shared_ptr<const core::Model>& model, std::int64_t batch,
              std::int64_t tokens, int rounds) {
   Comparison ways(server, model, batch, tokens);
-  std::vector<double> cached, streaming, region, reply, of_kernel, of_reply;
+  std::vector<double> cached, streaming, region, reply, chunks, of_kernel, of_reply, of_chunks;
   for (int round = 0; round < rounds; ++round) {
     cached.push_back(SecondsPerCall([&] { ways.Compose(core::Stores::kCached); }));
     streaming.push_back(SecondsPerCall([&] { ways.Compose(core::Stores::kStreaming); }));
     region.push_back(SecondsPerCall([&] { ways.ByRegion(); }));
-    reply.push_back(SecondsPerCall([&] { ways.ByReply(); }));
+    reply.push_back(SecondsPerCall([&] { ways.ByReply(client::Chunks::kNever); }));
+    chunks.push_back(SecondsPerCall([&] { ways.ByReply(client::Chunks::kAlways); }));
     of_kernel.push_back(std::min(cached.back(), streaming.back()) / region.back());
     of_reply.push_back(reply.back() / region.back());
+    of_chunks.push_back(chunks.back() / region.back());
   }
-  std::printf("| (%ld,%ld) | %.3f | %.3f | %.3f | %.3f | %.0f | %.3f | %.0f | **%.2f** | **%.2f** |\n",
+  std::printf("| (%ld,%ld) | %.3f | %.3f | %.3f | %.3f | %.0f | %.3f | %.3f | **%.2f** | **%.2f** | **%.2f** |\n",
               static_cast<long>(batch), static_cast<long>(tokens), ways.megabytes(), Median(cached) * 1e3,
               Median(streaming) * 1e3, Median(region) * 1e3, ways.megabytes() / Median(region), Median(reply) * 1e3,
-              ways.megabytes() / Median(reply), Median(of_kernel), Median(of_reply));
+              Median(chunks) * 1e3, Median(of_kernel), Median(of_reply), Median(of_chunks));
   std::fflush(stdout);
 }
 
@@ -209,8 +215,10 @@ void Run(int rounds) {
     std::printf(
         "D %ld, float32, one caller, server and client a process each; medians of %d interleaved rounds; kernel: one "
         "thread, in process, the faster of its two kinds of stores in the ratio\n\n"
-        "| (B,T) | MB | kernel cached ms | kernel streaming ms | shared memory ms | MB/s | unary TCP ms | MB/s "
-        "| of the kernel's rate | of the unary reply's |\n|---|---|---|---|---|---|---|---|---|---|\n",
+        "| (B,T) | MB | kernel cached ms | kernel streaming ms | shared memory ms | MB/s | unary TCP ms | chunks TCP "
+        "ms "
+        "| of the kernel's rate | of the unary reply's | of the chunks' "
+        "|\n|---|---|---|---|---|---|---|---|---|---|---|\n",
         static_cast<long>(kDim), rounds);
     for (const auto& [batch, tokens] : {std::pair<std::int64_t, std::int64_t>{1, 128}, {8, 512}, {32, 512}}) {
       Compare(server, model, batch, tokens, rounds);
