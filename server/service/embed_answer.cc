@@ -19,6 +19,7 @@ namespace {
 constexpr std::int64_t kLargeRows = 1024;
 constexpr std::size_t kLargeReplyBytes = std::size_t{3} << 20;
 constexpr std::size_t kSharedBytes = std::size_t{2} << 20;  // from here on several threads compose
+constexpr std::size_t kPiecesOfAThread = 2;
 constexpr std::size_t kPieceBytes = std::size_t{16} << 20;  // at most, composed between two looks at cancellation
 
 v1::EmbedResponse ResponseWithoutTensor(const core::EmbedPlan& plan) {
@@ -48,10 +49,12 @@ absl::Status CheckTablesUnchanged(const core::Model& model, const std::string& i
                                   core::Quote(model.checksum()), ", but if_checksum is ", core::Quote(if_checksum)));
 }
 
-// Into how many rows at a time `bytes` are cut: a piece for each thread, but none that takes too long. Whole rows of
-// the batch, and whole groups of them, where these are not too much: the engine goes through a group column by column.
+// Into how many rows at a time `bytes` are cut: some pieces for each thread, since not all begin at once, but none that
+// takes too long. Whole rows of the batch, and whole groups of them, where these are not too much: the engine goes
+// through a group column by column.
 std::int64_t RowsOfAPiece(const core::EmbedPlan& plan, std::size_t bytes, int threads) {
-  const std::size_t share = (bytes + static_cast<std::size_t>(threads) - 1) / static_cast<std::size_t>(threads);
+  const std::size_t pieces = kPiecesOfAThread * static_cast<std::size_t>(threads);
+  const std::size_t share = (bytes + pieces - 1) / pieces;
   const std::size_t piece = bytes < kSharedBytes ? bytes : std::min(share, kPieceBytes);
   const std::int64_t rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(piece / plan.row_bytes()));
   for (const std::int64_t unit : {core::EmbedPlan::kRowsTogether * plan.sequence_length(), plan.sequence_length()}) {
@@ -116,8 +119,9 @@ absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan
   if (absl::Status status = interrupted(); !status.ok()) return status;
   auto buffer = backend.buffers->Take(plan.byte_size());
   if (!buffer.ok()) return buffer.status();
-  absl::Status status =
-      ComposeInto(backend, plan, 0, plan.row_count(), buffer->bytes(), core::Stores::kCached, interrupted);
+  // What several threads compose, one thread will send, much later than the caches would keep it for.
+  const core::Stores stores = plan.byte_size() < kSharedBytes ? core::Stores::kCached : core::Stores::kStreaming;
+  absl::Status status = ComposeInto(backend, plan, 0, plan.row_count(), buffer->bytes(), stores, interrupted);
   if (!status.ok()) return status;
   return buffer;
 }
