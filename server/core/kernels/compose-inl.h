@@ -24,8 +24,8 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 inline constexpr std::size_t kCacheLine = 64;
-// How many rows ahead a row of the first term, which lies anywhere in its table, is called for: into the first-level
-// cache, and, where output does not go through the caches, earlier into the second-level one. Found by measuring.
+// How many rows ahead a row of the first term, which lies anywhere in its table, is called for: into the second-level
+// cache, and later into the first-level one. Found by measuring.
 inline constexpr std::size_t kRowsToFirstLevel = 1;
 inline constexpr std::size_t kRowsToSecondLevel = 4;
 // Of a row ahead, where wide output goes through the caches: more would get in the way of the output's lines.
@@ -92,7 +92,7 @@ HWY_INLINE void ComposeRow(const RowPointers<First, Second, Third, Out>& row, fl
       kStreams || sizeof(typename Out::Stored) < 4 ? SIZE_MAX : kBytesAhead / sizeof(typename First::Stored);
   const std::size_t step = std::max(lanes, kLine);
   for (; i + step <= dim; i += step) {
-    if (kStreams) __builtin_prefetch(row.later + i, 0, 2);
+    __builtin_prefetch(row.later + i, 0, 2);
     if (i < kAhead) __builtin_prefetch(row.soon + i, 0, 3);
     for (std::size_t j = 0; j < step; j += lanes) ComposeLanes<kStreams>(df, row, factor, i + j);
   }
