@@ -51,6 +51,10 @@ class Caller {
 /// stream that breaks fails all of these, and a new one is opened.
 [[nodiscard]] std::unique_ptr<Caller> MakeStreamCaller(client::Client client, std::int64_t window);
 
+/// Keeps `window` requests outstanding in one stream, in one thread; for a closed loop, where no request waits to be due.
+/// A stream that breaks fails all of these, and a new one is opened.
+[[nodiscard]] std::unique_ptr<Caller> MakeFilledStreamCaller(client::Client client, std::int64_t window);
+
 /// Has up to `window` calls of Client::EmbedAsync outstanding.
 [[nodiscard]] std::unique_ptr<Caller> MakeAsyncCaller(client::Client client, std::int64_t window);
 

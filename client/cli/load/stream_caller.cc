@@ -3,10 +3,10 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "client/cli/load/caller.h"
 #include "client/cli/load/ending.h"
 #include "client/cli/load/start_thread.h"
+#include "client/cli/load/stream_item.h"
 #include "client/cli/load/window.h"
 
 namespace embd::cli {
@@ -109,7 +109,7 @@ class StreamCaller final : public Caller {
         stream.Cancel();
         return absl::InternalError("the stream gave an answer that was not asked for");
       }
-      NoteEnd(load, *turn, Check(load.BatchOf(*turn), **item, index), ends);
+      NoteEnd(load, *turn, CheckItem(load.BatchOf(*turn), **item, index), ends);
       window_.Leave();
     }
   }
@@ -120,14 +120,6 @@ class StreamCaller final : public Caller {
       NoteEnd(load, *turn, why, ends);
       window_.Leave();
     }
-  }
-
-  static absl::Status Check(const Batch& batch, const client::StreamItem& item, std::int64_t index) {
-    if (!item.result.ok()) return item.result.status();
-    if (item.index != index) {
-      return absl::InternalError(absl::StrCat("answer ", index, " of the stream says that it is number ", item.index));
-    }
-    return CheckReply(batch, item.result->info(), item.result->bytes().size());
   }
 
   client::Client client_;
