@@ -54,7 +54,8 @@ TEST_F(BenchCommand, JsonHasEverything) {
   EXPECT_TRUE(json["server"].contains("version"));
   EXPECT_TRUE(json.contains("client_version"));
   EXPECT_EQ(json["settings"], Json::parse(R"({"mode": "stream", "loop": "closed", "concurrency": 2, "connections": 2,
-      "window": 3, "chunks": null, "shared_memory": false, "cache_bytes": null, "rate": null, "duration_s": null, "calls": 20, "warmup_s": 0.0, "timeout_s": 60.0,
+      "window": 3, "chunks": null, "shared_memory": false, "cache_bytes": null,
+      "rate": null, "duration_s": null, "calls": 20, "warmup_s": 0.0, "timeout_s": 60.0,
       "shapes": [[1, 3]], "part": "token", "data_type": "float16", "ids_file": null, "ids_distribution": "zipf",
       "seed": 7, "distinct_batches": 1024})"));
   EXPECT_EQ(json["calls"], 20);
