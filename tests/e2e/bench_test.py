@@ -27,16 +27,18 @@ class BenchTest(unittest.TestCase):
         cls.server.__enter__()
         cls.addClassCleanup(cls.server.__exit__, None, None, None)
 
-    def command(self, *arguments):
-        return [binary("embdctl"), "--server", self.server.address, "bench", "demo-learned", "--warmup", "0", *arguments]
+    def command(self, *arguments, address=None):
+        address = address or self.server.address
+        return [binary("embdctl"), "--server", address, "bench", "demo-learned", "--warmup", "0", *arguments]
 
-    def bench(self, *arguments):
+    def bench(self, *arguments, address=None):
         return subprocess.run(
-            self.command(*arguments), capture_output=True, text=True, timeout=120, check=False, env=clean_environment()
-        )
+            self.command(*arguments, address=address),
+            capture_output=True, text=True, timeout=120, check=False, env=clean_environment(),
+        )  # fmt: skip
 
-    def bench_json(self, *arguments):
-        done = self.bench("--output", "json", *arguments)
+    def bench_json(self, *arguments, address=None):
+        done = self.bench("--output", "json", *arguments, address=address)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return json.loads(done.stdout)
 
@@ -104,6 +106,29 @@ class BenchTest(unittest.TestCase):
             self.assertEqual(result["model"][key], described[key])
         self.assertEqual(result["server"]["address"], self.server.address)
         self.assertEqual(result["client_version"], result["server"]["version"])
+
+    def test_shared_memory_and_cache_make_the_calls_that_were_asked_for(self):
+        with tempfile.TemporaryDirectory(prefix="embd-bench-") as folder:
+            config = f"server: {{ shared_memory: {{ prefix: {folder}/embd-, max_regions: 3 }} }}\n"
+            socket = f"unix:{folder}/socket"
+            with ServerProcess("--listen", socket, config=config) as server:
+                load = ("--calls", "300", "--concurrency", "3", "--shapes", "1x1,4x64,300x64")
+                shared = self.bench_json("--shared-memory", *load, address=socket)
+                over_tcp = self.bench("--shared-memory", *load, address=server.address)
+                cached = self.bench_json("--cache", str(1 << 20), *load, address=socket)
+            left = sorted(path.name for path in pathlib.Path(folder).iterdir())
+
+        for result in shared, cached:
+            self.assert_consistent(result, calls=300, rows=result["rows"])
+        self.assertEqual(shared["settings"]["shared_memory"], True)
+        self.assertEqual((over_tcp.returncode, over_tcp.stdout), (1, ""))
+        self.assertIn("PERMISSION_DENIED (NOT_LOCAL)", over_tcp.stderr)
+        self.assertEqual(left, [], "no file of a region stays behind")
+        cache = cached["cache"]
+        self.assertEqual((cache["composed_calls"], cache["plain_calls"], cache["rows_kept"]), (300, 0, 320))
+        self.assertEqual(cache["hits"] + cache["misses"], cached["rows"])
+        self.assertEqual(cache["bytes_delivered"], cached["payload_bytes"])
+        self.assertGreater(cache["bytes_saved"], cached["payload_bytes"] * 0.9)
 
     def test_text_is_a_table_without_a_word_on_standard_error(self):
         done = self.bench("--calls", "100", "--rate", "5000")

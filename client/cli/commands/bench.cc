@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/files/tensor_file.h"
 #include "client/cli/load/load_run.h"
+#include "embd/client/caching_client.h"
 
 namespace embd::cli {
 namespace {
@@ -44,6 +46,22 @@ BatchPlan MakePlan(const BenchOptions& options, const std::vector<BatchShape>& s
           .seed = options.seed};
 }
 
+// Of all callers; copies are the same.
+using Cache = std::optional<client::CachingClient>;
+
+absl::StatusOr<Cache> MakeCache(const BenchOptions& options, const client::Client& client) {
+  if (!options.cache_bytes) return Cache();
+  absl::StatusOr<client::CachingClient> cache = client::CachingClient::Create(
+      client, options.model, {.max_bytes = static_cast<std::size_t>(*options.cache_bytes)});
+  if (!cache.ok()) return cache.status();
+  return *std::move(cache);
+}
+
+std::optional<client::CachingStatistics> StatisticsOf(const Cache& cache) {
+  if (!cache) return std::nullopt;
+  return cache->statistics();
+}
+
 absl::StatusOr<std::vector<client::Client>> Connect(const BenchOptions& options, const Session& session) {
   std::vector<client::Client> clients;
   for (std::int64_t i = 0; i < options.connections; ++i) {
@@ -56,45 +74,61 @@ absl::StatusOr<std::vector<client::Client>> Connect(const BenchOptions& options,
   return clients;
 }
 
-// One call on each connection, which makes it, and one of each shape: what the server refuses then it would refuse all
-// the time.
-absl::Status TryOut(const std::vector<client::Client>& clients, const std::vector<Batch>& batches, std::size_t shapes) {
+absl::StatusOr<std::unique_ptr<OneCall>> MakeCall(const BenchOptions& options, const client::Client& client,
+                                                  const Cache& cache, std::size_t most_bytes) {
+  if (options.shared_memory) return MakeRegionCall(client, most_bytes);
+  if (cache) return MakeCachedCall(*cache, most_bytes);
+  return MakeUnaryCall(client, most_bytes);
+}
+
+// One call on each connection, which makes it, and one of each shape, past the cache: what the server refuses then it
+// would refuse all the time.
+absl::Status TryOut(const BenchOptions& options, const std::vector<client::Client>& clients,
+                    const std::vector<Batch>& batches, std::size_t shapes) {
   for (std::size_t i = 0; i < std::max(clients.size(), std::min(shapes, batches.size())); ++i) {
     const Batch& batch = batches[i < shapes ? i : 0];
-    const absl::StatusOr<client::Embedding> reply = clients[i < clients.size() ? i : 0].Embed(batch.request);
-    if (!reply.ok()) return reply.status();
-    if (absl::Status status = CheckReply(batch, reply->info(), reply->bytes().size()); !status.ok()) return status;
+    const client::Client& client = clients[i < clients.size() ? i : 0];
+    const absl::StatusOr<std::unique_ptr<OneCall>> call = MakeCall(options, client, std::nullopt, batch.reply_bytes);
+    if (!call.ok()) return call.status();
+    if (absl::Status status = (*call)->Ask(batch, {.chunks = options.ChunksOfCalls()}); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
-std::unique_ptr<Caller> MakeCaller(const BenchOptions& options, const client::Client& client, std::size_t most_bytes) {
+absl::StatusOr<std::unique_ptr<Caller>> MakeCaller(const BenchOptions& options, const client::Client& client,
+                                                   const Cache& cache, std::size_t most_bytes) {
   if (options.mode == "stream") return MakeStreamCaller(client, options.WindowOrDefault());
   if (options.mode == "async") return MakeAsyncCaller(client, options.WindowOrDefault());
-  return MakeBlockingCaller(MakeUnaryCall(client, most_bytes));
+  absl::StatusOr<std::unique_ptr<OneCall>> call = MakeCall(options, client, cache, most_bytes);
+  if (!call.ok()) return call.status();
+  return MakeBlockingCaller(*std::move(call));
 }
 
-std::vector<std::unique_ptr<Caller>> MakeCallers(const BenchOptions& options,
-                                                 const std::vector<client::Client>& clients,
-                                                 const std::vector<Batch>& batches) {
+absl::StatusOr<std::vector<std::unique_ptr<Caller>>> MakeCallers(const BenchOptions& options,
+                                                                 const std::vector<client::Client>& clients,
+                                                                 const Cache& cache,
+                                                                 const std::vector<Batch>& batches) {
   std::size_t most_bytes = 0;
   for (const Batch& batch : batches) most_bytes = std::max(most_bytes, batch.reply_bytes);
   std::vector<std::unique_ptr<Caller>> callers;
   for (std::size_t i = 0; i < static_cast<std::size_t>(options.concurrency); ++i) {
-    callers.push_back(MakeCaller(options, clients[i % clients.size()], most_bytes));
+    absl::StatusOr<std::unique_ptr<Caller>> caller =
+        MakeCaller(options, clients[i % clients.size()], cache, most_bytes);
+    if (!caller.ok()) return caller.status();
+    callers.push_back(*std::move(caller));
   }
   return callers;
 }
 
-absl::StatusOr<LoadResult> Run(const BenchOptions& options, const std::vector<client::Client>& clients,
+absl::StatusOr<LoadResult> Run(const BenchOptions& options, std::vector<std::unique_ptr<Caller>> callers,
                                std::vector<Batch> batches, const Session& session) {
   const Surroundings& world = session.world;
   BenchProgress progress(world.err_is_terminal ? &world.err : nullptr, options.Pace());
-  std::vector<std::unique_ptr<Caller>> callers = MakeCallers(options, clients, batches);
   absl::StatusOr<LoadResult> result =
       RunLoad({.batches = std::move(batches),
                .pace = options.Pace(),
                .timeout = session.timeout,
+               .chunks = options.ChunksOfCalls(),
                .callers = std::move(callers)},
               {.now = world.steady, .sleep = world.sleep},
               {.interrupted = world.interrupted,
@@ -147,9 +181,17 @@ Outcome RunBench(const BenchOptions& options, const Session& session) {
   const std::size_t distinct_batches = batches->size();
   const absl::StatusOr<std::vector<client::Client>> clients = Connect(options, session);
   if (!clients.ok()) return WrongUsage(clients.status());
-  if (absl::Status status = TryOut(*clients, *batches, shapes->size()); !status.ok()) return Refused(status);
+  // A program that is ended leaves its regions with the server.
+  if (options.shared_memory) (void)session.world.interrupted();
+  if (absl::Status status = TryOut(options, *clients, *batches, shapes->size()); !status.ok()) {
+    return Refused(status);
+  }
+  const absl::StatusOr<Cache> cache = MakeCache(options, clients->front());
+  if (!cache.ok()) return WrongUsage(cache.status());
+  absl::StatusOr<std::vector<std::unique_ptr<Caller>>> callers = MakeCallers(options, *clients, *cache, *batches);
+  if (!callers.ok()) return Refused(callers.status());
   (void)session.world.interrupted();  // from here on Ctrl-C ends the load, not the program
-  const absl::StatusOr<LoadResult> result = Run(options, *clients, *std::move(batches), session);
+  const absl::StatusOr<LoadResult> result = Run(options, *std::move(callers), *std::move(batches), session);
   if (!result.ok()) return WrongUsage(result.status());
   const BenchReport report{.options = options,
                            .shapes = *shapes,
@@ -158,7 +200,8 @@ Outcome RunBench(const BenchOptions& options, const Session& session) {
                            .timeout_s = absl::ToDoubleSeconds(session.timeout),
                            .server = served->server,
                            .model = served->model,
-                           .result = *result};
+                           .result = *result,
+                           .cache = StatisticsOf(*cache)};
   if (session.json) {
     session.PrintJson(BenchJson(report));
   } else {
@@ -177,9 +220,11 @@ void AddBenchCommand(CLI::App& app, Action& action) {
       "Ids are made ready before, and every reply's shape, type and size are checked. A call is tried once. Ctrl-C "
       "ends\n"
       "it early and prints what was measured. --timeout does not hold for streams. Exit: 1 if any call failed.\n"
+      "What --cache saved is reported for the whole load, warm-up included; the cache is empty at its begin.\n"
       "Examples: embdctl bench demo-learned --batch 8 --tokens 128 --concurrency 8\n"
       "          embdctl bench demo-learned --rate 2000 --concurrency 64 --duration 30\n"
-      "          embdctl bench demo-learned --tokens 1 --mode stream --window 64 --calls 1000000 --output json");
+      "          embdctl bench demo-learned --tokens 1 --mode stream --window 64 --calls 1000000 --output json\n"
+      "          embdctl --server unix:/run/embd/socket bench demo-learned --batch 64 --tokens 512 --shared-memory");
   command->callback([options, &action] {
     action.ask_server = [options](const Session& session) { return RunBench(*options, session); };
   });

@@ -25,6 +25,9 @@ Json SettingsJson(const BenchReport& report) {
       {"concurrency", options.concurrency},
       {"connections", options.connections},
       {"window", options.HasWindow() ? Json(options.WindowOrDefault()) : Json()},
+      {"chunks", options.HasChunks() ? Json(options.ChunksOrDefault()) : Json()},
+      {"shared_memory", options.shared_memory},
+      {"cache_bytes", OrNull(options.cache_bytes)},
       {"rate", OrNull(options.rate)},
       {"duration_s", pace.duration == absl::InfiniteDuration() ? Json() : Json(absl::ToDoubleSeconds(pace.duration))},
       {"calls", OrNull(options.calls)},
@@ -57,6 +60,23 @@ Json OpenLoopJson(const BenchReport& report) {
           {"late_starts", tally.late_starts},
           {"late_from_ms", Milliseconds(Tally::kLate)},
           {"max_lateness_ms", Milliseconds(tally.most_late)}};
+}
+
+Json CacheJson(const std::optional<client::CachingStatistics>& cache) {
+  if (!cache) return {};
+  return {{"composed_calls", cache->composed_calls},
+          {"plain_calls", cache->plain_calls},
+          {"plain_reason", cache->plain_calls == 0 ? Json() : Json(cache->plain_reason)},
+          {"hits", cache->hits},
+          {"misses", cache->misses},
+          {"rows_fetched", cache->rows_fetched},
+          {"position_rows_fetched", cache->position_rows_fetched},
+          {"bytes_fetched", cache->bytes_fetched},
+          {"bytes_delivered", cache->bytes_delivered},
+          {"bytes_saved", cache->bytes_delivered - cache->bytes_fetched},
+          {"tables_dropped", cache->tables_dropped},
+          {"rows_kept", cache->rows_kept},
+          {"bytes_kept", cache->bytes_kept}};
 }
 
 Json ErrorsJson(const Tally& tally) {
@@ -99,6 +119,7 @@ nlohmann::ordered_json BenchJson(const BenchReport& report) {
           {"mb_per_s", report.PerSecond(tally.bytes) / 1e6},
           {"latency_ms", LatencyJson(tally.latency)},
           {"open_loop", OpenLoopJson(report)},
+          {"cache", CacheJson(report.cache)},
           {"errors", ErrorsJson(tally)}};
 }
 

@@ -12,6 +12,7 @@ namespace {
 constexpr std::int64_t kMostCallers = 4096;
 constexpr std::int64_t kMostConnections = 256;
 constexpr double kMostSeconds = 1e7;
+constexpr std::int64_t kMostCacheBytes = std::int64_t{1} << 50;
 
 void AddBatches(CLI::App& command, BenchOptions& options) {
   CLI::Option* const batch = command.add_option("--batch", options.batch, "Rows of a batch")
@@ -54,6 +55,23 @@ void AddCallers(CLI::App& command, BenchOptions& options) {
       ->type_name("N")
       ->check(WholeNumberFrom(1, kMostConnections))
       ->capture_default_str();
+}
+
+void AddWays(CLI::App& command, BenchOptions& options) {
+  command
+      .add_option("--chunks", options.chunks,
+                  "Whether tensors come in blocks of rows (EmbedChunks): always, never, or auto for large ones; auto "
+                  "if not said. This and the next two are for --mode unary")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  command.add_flag("--shared-memory", options.shared_memory,
+                   "Tensors go to a region of shared memory of each caller; for a server on a Unix socket");
+  command
+      .add_option("--cache", options.cache_bytes,
+                  "Tensors are made of token rows that are kept in this much memory for all callers together; missing "
+                  "rows are fetched")
+      ->type_name("BYTES")
+      ->check(WholeNumberFrom(1, kMostCacheBytes));
 }
 
 void AddPace(CLI::App& command, BenchOptions& options) {
@@ -102,8 +120,33 @@ void AddIds(CLI::App& command, BenchOptions& options) {
 
 }  // namespace
 
+client::Chunks BenchOptions::ChunksOfCalls() const {
+  if (chunks == "always") return client::Chunks::kAlways;
+  if (chunks == "never") return client::Chunks::kNever;
+  return client::Chunks::kAuto;
+}
+
+absl::Status BenchOptions::CheckWays() const {
+  if (mode != "unary") {
+    if (chunks) return absl::InvalidArgumentError("--chunks is for --mode unary");
+    if (shared_memory) return absl::InvalidArgumentError("--shared-memory is for --mode unary");
+    if (cache_bytes) return absl::InvalidArgumentError("--cache is for --mode unary");
+  }
+  if (shared_memory && chunks) {
+    return absl::InvalidArgumentError("--chunks is not for --shared-memory, where no tensor is sent");
+  }
+  if (!cache_bytes) return absl::OkStatus();
+  if (shared_memory) return absl::InvalidArgumentError("--cache and --shared-memory exclude each other");
+  if (part == "position") return absl::InvalidArgumentError("--cache keeps token rows; --part position has none");
+  if (connections > 1) {
+    return absl::InvalidArgumentError("--cache is one for all callers and has one connection; --connections must be 1");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<BatchShape>> BenchOptions::CheckedShapes() const {
   if (absl::Status status = CheckPace(Pace()); !status.ok()) return status;
+  if (absl::Status status = CheckWays(); !status.ok()) return status;
   if (window && !HasWindow()) return absl::InvalidArgumentError("--window is for --mode stream and async");
   if (connections > concurrency) {
     return absl::InvalidArgumentError(
@@ -133,6 +176,7 @@ void AddBenchOptions(CLI::App& command, BenchOptions& options) {
   command.add_option("MODEL", options.model, "Name of a model, see `embdctl models`")->required()->type_name("");
   AddBatches(command, options);
   AddCallers(command, options);
+  AddWays(command, options);
   AddPace(command, options);
   AddIds(command, options);
 }

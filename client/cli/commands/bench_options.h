@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "client/cli/load/batches.h"
 #include "client/cli/load/pace.h"
+#include "embd/client/options.h"
 
 namespace embd::cli {
 
@@ -27,6 +28,11 @@ struct BenchOptions {
   std::int64_t connections = 1;
   std::optional<std::int64_t> window;  ///< of each caller, in the modes that have one
 
+  // Of unary mode:
+  std::optional<std::string> chunks;  ///< "auto", "always" or "never"
+  bool shared_memory = false;
+  std::optional<std::int64_t> cache_bytes;
+
   std::optional<double> rate;
   std::optional<double> duration_s;
   std::optional<std::int64_t> calls;
@@ -39,11 +45,18 @@ struct BenchOptions {
 
   [[nodiscard]] bool HasWindow() const { return mode != "unary"; }
   [[nodiscard]] std::int64_t WindowOrDefault() const { return window.value_or(16); }
+  /// Whether `chunks` means something.
+  [[nodiscard]] bool HasChunks() const { return mode == "unary" && !shared_memory; }
+  [[nodiscard]] std::string ChunksOrDefault() const { return chunks.value_or("auto"); }
+  [[nodiscard]] client::Chunks ChunksOfCalls() const;
 
   /// Errors:
   ///   INVALID_ARGUMENT  options that do not go together, or make no load; shapes that cannot be read.
   [[nodiscard]] absl::StatusOr<std::vector<BatchShape>> CheckedShapes() const;
   [[nodiscard]] PaceSettings Pace() const;
+
+ private:
+  [[nodiscard]] absl::Status CheckWays() const;
 };
 
 /// Adds the options of `bench`. Parsing writes to `options`, which outlives it.

@@ -2,11 +2,13 @@
 #define EMBD_CLIENT_CLI_COMMANDS_BENCH_REPORT_H_
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "client/cli/commands/bench_options.h"
 #include "client/cli/load/load_run.h"
+#include "embd/client/caching_client.h"
 #include "embd/client/diagnostics.h"
 
 namespace embd::cli {
@@ -21,6 +23,8 @@ struct BenchReport {
   const client::ServerInfo& server;
   const client::ModelDescription& model;
   const LoadResult& result;
+  /// Of the whole load, warm-up included; unset: there was no cache.
+  std::optional<client::CachingStatistics> cache = {};
 
   /// Of the measured time; 0 where no time passed. MB are 10^6 bytes.
   [[nodiscard]] double PerSecond(std::int64_t count) const;

@@ -22,6 +22,9 @@ std::string LoadText(const BenchOptions& options) {
   std::string text = absl::StrCat(options.mode, ", ", Count(options.concurrency, "caller", "callers"), " on ",
                                   Count(options.connections, "connection", "connections"));
   if (options.HasWindow()) absl::StrAppend(&text, ", ", options.WindowOrDefault(), " under way in each");
+  if (options.chunks) absl::StrAppend(&text, ", chunks ", *options.chunks);
+  if (options.shared_memory) text += ", into shared memory";
+  if (options.cache_bytes) absl::StrAppend(&text, ", through a cache of ", *options.cache_bytes, " bytes");
   if (options.rate) return absl::StrCat(text, "; open loop, ", *options.rate, " calls/s");
   return text + "; closed loop";
 }
@@ -69,6 +72,19 @@ Fields ResultFields(const BenchReport& report) {
   return fields;
 }
 
+void AddCacheFields(const client::CachingStatistics& cache, Fields& fields) {
+  fields.emplace_back("cache",
+                      absl::StrCat(cache.hits, " hits, ", cache.misses, " misses; ", cache.rows_fetched, " token and ",
+                                   cache.position_rows_fetched, " position rows fetched; warm-up included"));
+  fields.emplace_back(
+      "saved", absl::StrCat(cache.bytes_delivered - cache.bytes_fetched, " of ", cache.bytes_delivered, " bytes in ",
+                            Count(cache.composed_calls, "call", "calls"), "; ", Count(cache.rows_kept, "row", "rows"),
+                            " in ", cache.bytes_kept, " bytes kept"));
+  if (cache.tables_dropped > 0) fields.emplace_back("dropped", Count(cache.tables_dropped, "time", "times"));
+  if (cache.plain_calls == 0) return;
+  fields.emplace_back("uncached", absl::StrCat(Count(cache.plain_calls, "call", "calls"), ": ", cache.plain_reason));
+}
+
 std::string LatencyText(const LatencyHistogram& latency) {
   if (latency.count() == 0) return "no call succeeded\n";
   std::vector<Column> columns = {{"latency, ms", Column::Align::kLeft}};
@@ -103,6 +119,7 @@ double BenchReport::PerSecond(std::int64_t count) const {
 std::string BenchText(const BenchReport& report) {
   Fields fields = SettingFields(report);
   for (auto& field : ResultFields(report)) fields.push_back(std::move(field));
+  if (report.cache) AddCacheFields(*report.cache, fields);
   return absl::StrCat(FieldsText(fields), "\n", LatencyText(report.result.tally.latency),
                       ErrorsText(report.result.tally));
 }

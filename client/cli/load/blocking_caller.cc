@@ -14,7 +14,8 @@ class BlockingCaller final : public Caller {
     while (const std::optional<Turn> turn = load.pace.Next()) {
       const Batch& batch = load.BatchOf(*turn);
       tally.Start(*turn);
-      const absl::Status status = call_->Ask(batch, {.timeout = load.timeout, .cancel = load.stop});
+      const absl::Status status =
+          call_->Ask(batch, {.timeout = load.timeout, .cancel = load.stop, .chunks = load.chunks});
       NoteEnd(load, *turn, status, tally);
       PauseAfter(load, status);
     }

@@ -23,9 +23,10 @@ struct SharedLoad {
   const std::vector<Batch>& batches;
   const Clock& clock;
   Pace& pace;
-  std::stop_token stop;                   ///< cancels what is under way
-  std::optional<absl::Duration> timeout;  ///< of a call; for streams it means nothing
-  std::atomic<std::int64_t> ended = 0;    ///< measured calls that have ended, for a look from outside
+  std::stop_token stop;                           ///< cancels what is under way
+  std::optional<absl::Duration> timeout;          ///< of a call; for streams it means nothing
+  client::Chunks chunks = client::Chunks::kAuto;  ///< of the calls of MakeBlockingCaller
+  std::atomic<std::int64_t> ended = 0;            ///< measured calls that have ended, for a look from outside
 
   [[nodiscard]] const Batch& BatchOf(const Turn& turn) const {
     return batches[static_cast<std::size_t>(turn.number) % batches.size()];

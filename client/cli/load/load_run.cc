@@ -80,8 +80,12 @@ absl::StatusOr<LoadResult> RunLoad(Load load, const Clock& clock, const LoadWatc
   std::vector<Tally> tallies(load.callers.size());
   absl::StatusOr<std::unique_ptr<Pace>> pace = Pace::Start(load.pace, clock, stop.get_token());
   if (!pace.ok()) return pace.status();
-  SharedLoad shared{
-      .batches = load.batches, .clock = clock, .pace = **pace, .stop = stop.get_token(), .timeout = load.timeout};
+  SharedLoad shared{.batches = load.batches,
+                    .clock = clock,
+                    .pace = **pace,
+                    .stop = stop.get_token(),
+                    .timeout = load.timeout,
+                    .chunks = load.chunks};
   LoadResult result;
   absl::Duration cut_at;
   {

@@ -20,7 +20,8 @@ struct Load {
   std::vector<Batch> batches;  ///< taken in turns; not empty
   PaceSettings pace;
   std::optional<absl::Duration> timeout;
-  std::vector<std::unique_ptr<Caller>> callers;  ///< each gets a thread
+  client::Chunks chunks = client::Chunks::kAuto;  ///< see SharedLoad
+  std::vector<std::unique_ptr<Caller>> callers;   ///< each gets a thread
 };
 
 /// What the thread that waits for a load does meanwhile, several times a second.

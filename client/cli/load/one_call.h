@@ -6,7 +6,9 @@
 #include <span>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "client/cli/load/batches.h"
+#include "embd/client/caching_client.h"
 #include "embd/client/client.h"
 
 namespace embd::cli {
@@ -25,6 +27,16 @@ class OneCall {
 
 /// Client::EmbedInto, into memory of `most_bytes`.
 [[nodiscard]] std::unique_ptr<OneCall> MakeUnaryCall(client::Client client, std::size_t most_bytes);
+
+/// Client::EmbedToRegion, into a region of shared memory of `most_bytes` that it makes, and unregisters in the end. The
+/// request is copied for each call, which then names the region.
+///
+/// Errors: those of SharedRegion::Create.
+[[nodiscard]] absl::StatusOr<std::unique_ptr<OneCall>> MakeRegionCall(const client::Client& client,
+                                                                      std::size_t most_bytes);
+
+/// CachingClient::EmbedInto, into memory of `most_bytes`. Calls of copies of one `client` share its cache.
+[[nodiscard]] std::unique_ptr<OneCall> MakeCachedCall(client::CachingClient client, std::size_t most_bytes);
 
 /// Checks what a reply says of its tensor, and its size.
 ///

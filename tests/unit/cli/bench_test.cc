@@ -54,7 +54,8 @@ TEST_F(BenchCommand, JsonHasEverything) {
   EXPECT_TRUE(json["server"].contains("version"));
   EXPECT_TRUE(json.contains("client_version"));
   EXPECT_EQ(json["settings"], Json::parse(R"({"mode": "stream", "loop": "closed", "concurrency": 2, "connections": 2,
-      "window": 3, "rate": null, "duration_s": null, "calls": 20, "warmup_s": 0.0, "timeout_s": 60.0,
+      "window": 3, "chunks": null, "shared_memory": false, "cache_bytes": null,
+      "rate": null, "duration_s": null, "calls": 20, "warmup_s": 0.0, "timeout_s": 60.0,
       "shapes": [[1, 3]], "part": "token", "data_type": "float16", "ids_file": null, "ids_distribution": "zipf",
       "seed": 7, "distinct_batches": 1024})"));
   EXPECT_EQ(json["calls"], 20);
@@ -65,6 +66,7 @@ TEST_F(BenchCommand, JsonHasEverything) {
     EXPECT_GT(json["latency_ms"][name].get<double>(), 0) << name;
   }
   EXPECT_EQ(json["open_loop"], nullptr);
+  EXPECT_EQ(json["cache"], nullptr);
   EXPECT_EQ(json["errors"], Json::array());
   EXPECT_EQ(json["cut_short"], false);
 }
@@ -171,6 +173,9 @@ TEST_F(BenchCommand, ImpossibleLoadsAreWrongUsage) {
                                              {"--ids-file", "-", "--ids-distribution", "zipf"},
                                              {"--ids-file", "-", "--part", "position"},
                                              {"--dtype", "int8"},
+                                             {"--chunks", "sometimes"},
+                                             {"--cache", "0"},
+                                             {"--cache", "much"},
                                              {"--seed", "-1"}}) {
     SCOPED_TRACE(absl::StrCat(arguments.front(), " ", arguments.back()));
     std::vector<std::string> line = {"bench", "tiny"};
