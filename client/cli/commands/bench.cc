@@ -95,9 +95,27 @@ absl::Status TryOut(const BenchOptions& options, const std::vector<client::Clien
   return absl::OkStatus();
 }
 
+// Whether the requests of a full window find room on their way, whatever the server does not read yet: else a thread
+// that sends them could wait for answers that it has to receive itself.
+bool WindowFitsConnection(const BenchOptions& options, const std::vector<Batch>& batches) {
+  constexpr std::size_t kRoom = std::size_t{32} << 10;  // half of what HTTP/2 gives a stream at first
+  constexpr std::size_t kMostBytesOfId = 10, kOtherBytes = 240;
+  std::size_t most_ids = 0;
+  for (const Batch& batch : batches) most_ids = std::max(most_ids, batch.request.ids.size());
+  return static_cast<std::size_t>(options.WindowOrDefault()) <= kRoom / (most_ids * kMostBytesOfId + kOtherBytes);
+}
+
+std::unique_ptr<Caller> MakeCallerOfStream(const BenchOptions& options, const client::Client& client,
+                                           const std::vector<Batch>& batches) {
+  const bool in_one_thread = !options.rate.has_value() && WindowFitsConnection(options, batches);
+  return in_one_thread ? MakeFilledStreamCaller(client, options.WindowOrDefault())
+                       : MakeStreamCaller(client, options.WindowOrDefault());
+}
+
 absl::StatusOr<std::unique_ptr<Caller>> MakeCaller(const BenchOptions& options, const client::Client& client,
-                                                   const Cache& cache, std::size_t most_bytes) {
-  if (options.mode == "stream") return MakeStreamCaller(client, options.WindowOrDefault());
+                                                   const Cache& cache, const std::vector<Batch>& batches,
+                                                   std::size_t most_bytes) {
+  if (options.mode == "stream") return MakeCallerOfStream(options, client, batches);
   if (options.mode == "async") return MakeAsyncCaller(client, options.WindowOrDefault());
   absl::StatusOr<std::unique_ptr<OneCall>> call = MakeCall(options, client, cache, most_bytes);
   if (!call.ok()) return call.status();
@@ -113,7 +131,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Caller>>> MakeCallers(const BenchOpti
   std::vector<std::unique_ptr<Caller>> callers;
   for (std::size_t i = 0; i < static_cast<std::size_t>(options.concurrency); ++i) {
     absl::StatusOr<std::unique_ptr<Caller>> caller =
-        MakeCaller(options, clients[i % clients.size()], cache, most_bytes);
+        MakeCaller(options, clients[i % clients.size()], cache, batches, most_bytes);
     if (!caller.ok()) return caller.status();
     callers.push_back(*std::move(caller));
   }

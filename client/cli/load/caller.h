@@ -52,8 +52,8 @@ class Caller {
 /// stream that breaks fails all of these, and a new one is opened.
 [[nodiscard]] std::unique_ptr<Caller> MakeStreamCaller(client::Client client, std::int64_t window);
 
-/// Keeps `window` requests outstanding in one stream, in one thread; for a closed loop, where no request waits to be due.
-/// A stream that breaks fails all of these, and a new one is opened.
+/// Keeps `window` requests outstanding in one stream, in one thread; for a closed loop, where no request waits to be
+/// due. A stream that breaks fails all of these, and a new one is opened.
 [[nodiscard]] std::unique_ptr<Caller> MakeFilledStreamCaller(client::Client client, std::int64_t window);
 
 /// Has up to `window` calls of Client::EmbedAsync outstanding.

@@ -56,8 +56,8 @@ class FilledStreamCaller final : public Caller {
   // Where sending fails because the stream has ended, Receive says why.
   absl::Status Fill(SharedLoad& load, client::EmbedStream& stream, Tally& tally) {
     while (!over_ && outstanding_.size() < window_) {
-      const absl::Status status = TakeTurn(load, tally) ? stream.Send(load.BatchOf(outstanding_.back()).request)
-                                                        : stream.CloseSending();
+      const absl::Status status =
+          TakeTurn(load, tally) ? stream.Send(load.BatchOf(outstanding_.back()).request) : stream.CloseSending();
       if (absl::IsAborted(status)) return absl::OkStatus();
       if (!status.ok()) return status;
     }

@@ -55,13 +55,14 @@ class SlowServer final : public client::FakeTransport {
   std::atomic<int> number_ = 0;
 };
 
-enum class Mode { kBlocking, kStream, kAsync };
+enum class Mode { kBlocking, kStream, kFilledStream, kAsync };
 
 class LoadTest : public ::testing::Test {
  protected:
   std::unique_ptr<Caller> MakeCaller(Mode mode) {
     const client::Client client(server_);
     if (mode == Mode::kStream) return MakeStreamCaller(client, 4);
+    if (mode == Mode::kFilledStream) return MakeFilledStreamCaller(client, 4);
     if (mode == Mode::kAsync) return MakeAsyncCaller(client, 4);
     return MakeBlockingCaller(MakeUnaryCall(client, 1024));
   }
@@ -136,7 +137,7 @@ TEST_F(LoadTest, CallersThatCannotKeepUpMakeAllCallsLateRatherThanFewer) {
 }
 
 TEST_F(LoadTest, EveryKindOfCallerMakesEachCallOnce) {
-  for (const Mode mode : {Mode::kBlocking, Mode::kStream, Mode::kAsync}) {
+  for (const Mode mode : {Mode::kBlocking, Mode::kStream, Mode::kFilledStream, Mode::kAsync}) {
     SCOPED_TRACE(static_cast<int>(mode));
     const std::size_t before = server_->embed_requests().size();
 
@@ -160,7 +161,7 @@ TEST_F(LoadTest, EveryKindOfCallerKeepsTheScheduleOfAnOpenLoop) {
 }
 
 TEST_F(LoadTest, RefusalsAreCountedByCodeWithTheFirstMessageAndAreNoThroughput) {
-  for (const Mode mode : {Mode::kBlocking, Mode::kStream, Mode::kAsync}) {
+  for (const Mode mode : {Mode::kBlocking, Mode::kStream, Mode::kFilledStream, Mode::kAsync}) {
     SCOPED_TRACE(static_cast<int>(mode));
     server_->FailNext(client::ErrorWithReason(absl::StatusCode::kResourceExhausted, "OVERLOADED", "too much"), 3);
 
@@ -177,7 +178,7 @@ TEST_F(LoadTest, RefusalsAreCountedByCodeWithTheFirstMessageAndAreNoThroughput) 
 
 TEST_F(LoadTest, WrongSizesAreErrorsAndNoThroughput) {
   plan_.embedding_dim = 3;  // the server's model has 2
-  for (const Mode mode : {Mode::kBlocking, Mode::kStream, Mode::kAsync}) {
+  for (const Mode mode : {Mode::kBlocking, Mode::kStream, Mode::kFilledStream, Mode::kAsync}) {
     SCOPED_TRACE(static_cast<int>(mode));
     const LoadResult result = Run(mode, 1, {.calls = 10});
 
@@ -188,16 +189,19 @@ TEST_F(LoadTest, WrongSizesAreErrorsAndNoThroughput) {
 }
 
 TEST_F(LoadTest, BrokenStreamFailsWhatIsUnderWayAndAnotherIsOpened) {
-  server_->FailNext(absl::UnavailableError("no server"), 2);  // OpenStream
+  for (const Mode mode : {Mode::kStream, Mode::kFilledStream}) {
+    SCOPED_TRACE(static_cast<int>(mode));
+    server_->FailNext(absl::UnavailableError("no server"), 2);  // OpenStream
 
-  const LoadResult result = Run(Mode::kStream, 1, {.calls = 10});
+    const LoadResult result = Run(mode, 1, {.calls = 10});
 
-  EXPECT_EQ(result.tally.failed(), 2);
-  EXPECT_EQ(result.tally.calls, 8);
+    EXPECT_EQ(result.tally.failed(), 2);
+    EXPECT_EQ(result.tally.calls, 8);
+  }
 }
 
 TEST_F(LoadTest, InterruptionEndsItAndKeepsWhatWasMeasured) {
-  for (const Mode mode : {Mode::kBlocking, Mode::kStream, Mode::kAsync}) {
+  for (const Mode mode : {Mode::kBlocking, Mode::kStream, Mode::kFilledStream, Mode::kAsync}) {
     SCOPED_TRACE(static_cast<int>(mode));
     std::int64_t seen = 0;
     const auto result = RunWith(mode, 2, {.calls = std::int64_t{1} << 50},
