@@ -20,6 +20,7 @@ constexpr std::size_t kDefaultChunkBytes = std::size_t{126} << 10;
 constexpr std::size_t kShortMessageBytes = std::size_t{128} << 10;
 constexpr std::size_t kFraming = 64;  // at most, of a message beside its header and rows, and of gRPC
 constexpr std::size_t kLargeChunkBytes = std::size_t{1} << 20;
+constexpr std::size_t kLargeChunkRows = 16384;  // of narrow rows, which take as long each as ones of some lines
 constexpr std::size_t kCountedRequestBytes = std::size_t{64} << 10;
 
 absl::Status CheckOptions(const v1::EmbedChunksRequest& request) {
@@ -93,9 +94,9 @@ EmbedChunks::EmbedChunks(core::EmbedPlan plan, std::optional<CountedBytes> count
       keep_short_(keep_short) {}
 
 bool EmbedChunks::AreLarge() const {
-  const std::size_t rows = std::max<std::size_t>(1, chunk_bytes_ / plan_.row_bytes());
-  const std::size_t left = plan_.byte_size() - static_cast<std::size_t>(next_row_) * plan_.row_bytes();
-  return std::min(rows * plan_.row_bytes(), left) > kLargeChunkBytes || plan_.reads_growing_rows();
+  const std::size_t fitting = std::max<std::size_t>(1, chunk_bytes_ / plan_.row_bytes());
+  const std::size_t rows = std::min(fitting, static_cast<std::size_t>(plan_.row_count() - next_row_));
+  return rows > kLargeChunkRows || rows * plan_.row_bytes() > kLargeChunkBytes || plan_.reads_growing_rows();
 }
 
 std::int64_t EmbedChunks::NextRows(std::size_t header_bytes) const {

@@ -243,6 +243,14 @@ TEST_F(EmbedChunksTest, ResultMayHaveMoreBytesThanAMessageCan) {
   EXPECT_EQ(messages[0].fields.data().size(), std::size_t{1} << 20);
 }
 
+TEST_F(EmbedChunksTest, ManyNarrowRowsAreLargeThoughTheirBytesAreFew) {
+  const auto backend = MakeBackend(1);
+  v1::EmbedChunksRequest few = Request(16, 1024), many = Request(17, 1024);
+
+  EXPECT_FALSE(EmbedChunks::Plan(*backend, &few)->AreLarge());
+  EXPECT_TRUE(EmbedChunks::Plan(*backend, &many)->AreLarge());
+}
+
 TEST_F(EmbedChunksTest, AreLargeByTheirMessagesNotByTheirSum) {
   const auto backend = MakeBackend(1024);  // rows of 4 KiB
   v1::EmbedChunksRequest request = Request(1, 300);
