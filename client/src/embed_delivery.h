@@ -12,8 +12,8 @@
 
 namespace embd::client {
 
-/// Hands the tensor of a received EmbedResponse to `sink`. Where the request had a `target`, the server has put it there,
-/// and `sink` gets no bytes.
+/// Hands the tensor of a received EmbedResponse to `sink`. Where the request had a `target`, the server has put it
+/// there, and `sink` gets no bytes.
 ///
 /// Errors:
 ///   INTERNAL  the reply makes no sense, or is not for such a target; `sink` is not called then.

@@ -77,12 +77,13 @@ absl::Status CheckVectors(const Model& model, const GivenVectors& given, const B
 absl::Status CheckReplySize(const Values& extents, std::optional<std::int64_t> bytes, const EmbedInput& input,
                             const EmbedLimits& limits) {
   if (bytes.has_value() && *bytes <= limits.max_response_bytes) return absl::OkStatus();
-  return TooLarge("RESPONSE_TOO_LARGE",
-                  absl::StrCat("the (", absl::StrJoin(extents, ", "), ") ", ElementTypeName(input.output_type),
-                               input.unique ? " reply and its index need " : " reply needs ",
-                               bytes.has_value() ? absl::StrCat(*bytes) : "more than 2^63 - 1",
-                               " bytes, which exceeds max_response_bytes ", limits.max_response_bytes,
-                               " of this server; ask for fewer rows a call", input.unique ? "" : ", or by EmbedChunks"));
+  return TooLarge(
+      "RESPONSE_TOO_LARGE",
+      absl::StrCat("the (", absl::StrJoin(extents, ", "), ") ", ElementTypeName(input.output_type),
+                   input.unique ? " reply and its index need " : " reply needs ",
+                   bytes.has_value() ? absl::StrCat(*bytes) : "more than 2^63 - 1",
+                   " bytes, which exceeds max_response_bytes ", limits.max_response_bytes,
+                   " of this server; ask for fewer rows a call", input.unique ? "" : ", or by EmbedChunks"));
 }
 
 // What the values of a packed field need on the wire; negative ones ten bytes.

@@ -26,8 +26,8 @@ struct ClientOptions {
   absl::Duration keepalive_interval = absl::Minutes(6);
 };
 
-/// Whether a tensor comes as one message (Embed) or in blocks of rows (EmbedChunks). The bits are the same. Requests with
-/// `unique` or output_target always get one message.
+/// Whether a tensor comes as one message (Embed) or in blocks of rows (EmbedChunks). The bits are the same. Requests
+/// with `unique` or output_target always get one message.
 enum class Chunks : int {
   kAuto,    ///< in blocks where the reply has half a MiB or more, unless the server does not know them
   kNever,   ///< one message: the whole tensor is received before the first byte is handed out
