@@ -70,9 +70,8 @@ class CachingClient::State {
 
   // What the composed tensor is, or nothing where the call must be passed on. `given` is the size of the caller's
   // memory, where it is the caller's.
-  absl::StatusOr<std::optional<EmbedInfo>> Compose(const EmbedRequest& request, const CallOptions& options,
+  absl::StatusOr<std::optional<EmbedInfo>> Compose(const EmbedRequest& request, const TimeLeft& left,
                                                    std::optional<std::size_t> given, Place place) {
-    const TimeLeft left(options);
     for (int load = 0; load < kLoads; ++load) {
       const auto tables = Tables(left);
       if (!tables.ok()) return PassUnlessFailed(tables.status());
@@ -222,28 +221,30 @@ absl::StatusOr<CachingClient> CachingClient::Create(Client client, absl::string_
 absl::StatusOr<Embedding> CachingClient::Embed(const EmbedRequest& request, const CallOptions& options) const {
   std::unique_ptr<std::byte[]> data;
   std::size_t size = 0;
-  auto info = state_->Compose(request, options, std::nullopt,
-                              [&](std::size_t byte_size) -> absl::StatusOr<std::span<std::byte>> {
-                                auto memory = Allocate(byte_size);
-                                if (!memory.ok()) return memory.status();
-                                data = *std::move(memory);
-                                size = byte_size;
-                                return std::span(data.get(), size);
-                              });
+  const TimeLeft left(options);
+  auto info =
+      state_->Compose(request, left, std::nullopt, [&](std::size_t byte_size) -> absl::StatusOr<std::span<std::byte>> {
+        auto memory = Allocate(byte_size);
+        if (!memory.ok()) return memory.status();
+        data = *std::move(memory);
+        size = byte_size;
+        return std::span(data.get(), size);
+      });
   if (!info.ok()) return info.status();
   if (info->has_value()) return Embedding(*std::move(*info), std::move(data), size);
-  auto plain = state_->client().Embed(request, options);
+  auto plain = state_->client().Embed(request, left());
   if (plain.ok()) state_->Learn(request, plain->info());
   return plain;
 }
 
 absl::StatusOr<EmbedInfo> CachingClient::EmbedInto(const EmbedRequest& request, std::span<std::byte> out,
                                                    const CallOptions& options) const {
-  auto info = state_->Compose(request, options, out.size(),
+  const TimeLeft left(options);
+  auto info = state_->Compose(request, left, out.size(),
                               [out](std::size_t) -> absl::StatusOr<std::span<std::byte>> { return out; });
   if (!info.ok()) return info.status();
   if (info->has_value()) return *std::move(*info);
-  auto plain = state_->client().EmbedInto(request, out, options);
+  auto plain = state_->client().EmbedInto(request, out, left());
   if (plain.ok()) state_->Learn(request, *plain);
   return plain;
 }

@@ -10,7 +10,8 @@
 namespace embd::client {
 
 [[nodiscard]] inline float Bfloat16ToFloat(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+  const std::uint32_t quiet = (bits & 0x7FFF) > 0x7F80 ? 0x400000u : 0u;
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16 | quiet);
 }
 
 [[nodiscard]] inline std::uint16_t FloatToBfloat16(float value) {

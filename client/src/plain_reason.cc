@@ -73,6 +73,7 @@ std::string WhyRequestIsPlain(const EmbedRequest& request, const ModelDescriptio
       {!IsFloat(request.output_type), "the output type is none"},
       {request.unique, "distinct rows are asked for"},
       {!request.if_checksum.empty(), "a checksum is given"},
+      {request.output_target.has_value(), "the result goes into shared memory"},
       {request.inputs_embeds.has_value(), "vectors are given"},
       {!request.token_type_ids.empty(), "token types are given"},
       {!request.attention_mask.empty(), "a mask is given"},

@@ -18,6 +18,11 @@ grpc::ServerUnaryReactor* AdminService::RegisterRegion(grpc::CallbackServerConte
         const v1::Region& region = message.region();
         if (absl::Status status = CheckMayUseRegions(*backend_, call); !status.ok()) return status;
         if (absl::Status status = backend_->regions.Register(region); !status.ok()) return status;
+        if (absl::Status status = call.Interrupted(); !status.ok()) {
+          // Mapping takes long; a caller that left meanwhile could not unregister what was not there yet.
+          backend_->regions.Unregister(region.name()).IgnoreError();
+          return status;
+        }
         observability::LogInfo(absl::StrCat("registered region ", core::Quote(region.name()), ": ", region.byte_size(),
                                             " bytes of ", core::Quote(region.path()), " from ", region.offset(),
                                             " on"));

@@ -55,7 +55,7 @@ absl::Status CheckTablesUnchanged(const core::Model& model, const std::string& i
 std::int64_t RowsOfAPiece(const core::EmbedPlan& plan, std::size_t bytes, int threads) {
   const std::size_t pieces = kPiecesOfAThread * static_cast<std::size_t>(threads);
   const std::size_t share = (bytes + pieces - 1) / pieces;
-  const std::size_t piece = bytes < kSharedBytes ? bytes : std::min(share, kPieceBytes);
+  const std::size_t piece = std::min(share, kPieceBytes);
   const std::int64_t rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(piece / plan.row_bytes()));
   for (const std::int64_t unit : {core::EmbedPlan::kRowsTogether * plan.sequence_length(), plan.sequence_length()}) {
     if (unit > 0 && rows >= unit) return rows / unit * unit;
@@ -91,7 +91,8 @@ bool IsLarge(const core::EmbedPlan& plan) {
 
 absl::Status ComposeInto(Backend& backend, const core::EmbedPlan& plan, std::int64_t first_row, std::int64_t row_count,
                          std::span<std::byte> out, core::Stores stores, absl::FunctionRef<absl::Status()> interrupted) {
-  const std::int64_t piece_rows = RowsOfAPiece(plan, out.size(), backend.workers.threads());
+  const std::int64_t piece_rows =
+      out.size() < kSharedBytes ? row_count : RowsOfAPiece(plan, out.size(), backend.workers.threads());
   const auto compose_piece = [&](std::int64_t piece) {
     const std::int64_t done = piece * piece_rows;
     const std::int64_t rows = std::min(piece_rows, row_count - done);

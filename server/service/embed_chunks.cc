@@ -20,6 +20,8 @@ constexpr std::size_t kDefaultChunkBytes = std::size_t{126} << 10;
 constexpr std::size_t kShortMessageBytes = std::size_t{128} << 10;
 constexpr std::size_t kFraming = 64;  // at most, of a message beside its header and rows, and of gRPC
 constexpr std::size_t kLargeChunkBytes = std::size_t{1} << 20;
+constexpr std::size_t kLargeChunkRows = 16384;  // of narrow rows, which take as long each as ones of some lines
+constexpr std::size_t kCountedRequestBytes = std::size_t{64} << 10;
 
 absl::Status CheckOptions(const v1::EmbedChunksRequest& request) {
   if (request.max_chunk_bytes() < 0 || request.max_chunk_bytes() > EmbedChunks::kMaxChunkBytes) {
@@ -70,19 +72,31 @@ absl::StatusOr<EmbedChunks> EmbedChunks::Plan(const Backend& backend, v1::EmbedC
   auto plan = PlanEmbed(backend, request->mutable_request(), limits);
   if (!plan.ok()) return plan.status();
   if (absl::Status status = CheckRows(*plan, request->first_row()); !status.ok()) return status;
+  const std::size_t kept = plan->request_bytes() < kCountedRequestBytes ? 0 : plan->request_bytes();
+  std::optional<CountedBytes> counted;
+  if (kept > 0) {
+    auto count = backend.buffers->Count(kept);
+    if (!count.ok()) return count.status();
+    counted.emplace(*std::move(count));
+  }
   const bool keep_short = request->max_chunk_bytes() == 0;
   const std::size_t wanted = keep_short ? kDefaultChunkBytes : static_cast<std::size_t>(request->max_chunk_bytes());
-  const std::size_t chunk_bytes = std::min(wanted, static_cast<std::size_t>(backend.max_bytes_in_flight));
-  return EmbedChunks(*std::move(plan), request->first_row(), chunk_bytes, keep_short);
+  const std::size_t chunk_bytes = std::min(wanted, static_cast<std::size_t>(backend.max_bytes_in_flight) - kept);
+  return EmbedChunks(*std::move(plan), std::move(counted), request->first_row(), chunk_bytes, keep_short);
 }
 
-EmbedChunks::EmbedChunks(core::EmbedPlan plan, std::int64_t first_row, std::size_t chunk_bytes, bool keep_short)
-    : plan_(std::move(plan)), next_row_(first_row), chunk_bytes_(chunk_bytes), keep_short_(keep_short) {}
+EmbedChunks::EmbedChunks(core::EmbedPlan plan, std::optional<CountedBytes> counted, std::int64_t first_row,
+                         std::size_t chunk_bytes, bool keep_short)
+    : plan_(std::move(plan)),
+      counted_(std::move(counted)),
+      next_row_(first_row),
+      chunk_bytes_(chunk_bytes),
+      keep_short_(keep_short) {}
 
 bool EmbedChunks::AreLarge() const {
-  const std::size_t rows = std::max<std::size_t>(1, chunk_bytes_ / plan_.row_bytes());
-  const std::size_t left = plan_.byte_size() - static_cast<std::size_t>(next_row_) * plan_.row_bytes();
-  return std::min(rows * plan_.row_bytes(), left) > kLargeChunkBytes || plan_.reads_growing_rows();
+  const std::size_t fitting = std::max<std::size_t>(1, chunk_bytes_ / plan_.row_bytes());
+  const std::size_t rows = std::min(fitting, static_cast<std::size_t>(plan_.row_count() - next_row_));
+  return rows > kLargeChunkRows || rows * plan_.row_bytes() > kLargeChunkBytes || plan_.reads_growing_rows();
 }
 
 std::int64_t EmbedChunks::NextRows(std::size_t header_bytes) const {

@@ -29,6 +29,10 @@ ReplyBuffer::~ReplyBuffer() {
   if (pool_ != nullptr) pool_->Return(std::move(memory_));
 }
 
+CountedBytes::~CountedBytes() {
+  if (pool_ != nullptr) pool_->in_flight_.fetch_sub(size_, std::memory_order_relaxed);
+}
+
 std::shared_ptr<ReplyBuffers> ReplyBuffers::Create(std::int64_t max_bytes_in_flight, std::size_t max_idle_bytes) {
   return std::shared_ptr<ReplyBuffers>(new ReplyBuffers(max_bytes_in_flight, max_idle_bytes));
 }
@@ -69,6 +73,16 @@ absl::StatusOr<ReplyBuffer> ReplyBuffers::Take(std::size_t size) {
     memory = *std::move(allocated);
   }
   return ReplyBuffer(shared_from_this(), std::move(memory), size);
+}
+
+absl::StatusOr<CountedBytes> ReplyBuffers::Count(std::size_t size) {
+  if (size > static_cast<std::size_t>(max_in_flight_)) {
+    return core::Error(absl::StatusCode::kResourceExhausted, "REQUEST_TOO_LARGE",
+                       absl::StrCat("the request takes ", size, " bytes of memory, which exceeds max_bytes_in_flight ",
+                                    max_in_flight_, " of this server; split the batch"));
+  }
+  if (absl::Status status = Admit(size, size); !status.ok()) return status;
+  return CountedBytes(shared_from_this(), static_cast<std::int64_t>(size));
 }
 
 core::AlignedBuffer ReplyBuffers::Shelf::Pop() {

@@ -41,6 +41,23 @@ class ReplyBuffer {
   std::size_t size_;
 };
 
+/// Bytes that count as in flight although nothing is lent for them. Going out of scope ends that.
+///
+/// Ownership: movable, not copyable; keeps the pool alive. Thread safety: as ReplyBuffer.
+class CountedBytes {
+ public:
+  CountedBytes(CountedBytes&&) = default;
+  CountedBytes& operator=(CountedBytes&&) = delete;
+  ~CountedBytes();
+
+ private:
+  friend class ReplyBuffers;
+  CountedBytes(std::shared_ptr<ReplyBuffers> pool, std::int64_t size) : pool_(std::move(pool)), size_(size) {}
+
+  std::shared_ptr<ReplyBuffers> pool_;
+  std::int64_t size_;
+};
+
 /// Memory for replies: bounds the bytes in flight and reuses buffers, so that a steady load allocates nothing of a
 /// reply's size. What counts is the memory that a reply takes: 4 KiB at least; a larger size rounded up by at most a
 /// quarter, then from 2 MiB on to whole 2 MiB, as it is mapped. It counts from `Take` until gRPC lets the buffer go, so
@@ -61,6 +78,13 @@ class ReplyBuffers : public std::enable_shared_from_this<ReplyBuffers> {
   ///   [OVERLOADED]          other replies hold too much now, or the system has no memory; with a retry delay.
   [[nodiscard]] absl::StatusOr<ReplyBuffer> Take(std::size_t size);
 
+  /// Counts `size` bytes that a call holds for as long as its caller reads.
+  ///
+  /// Errors, both RESOURCE_EXHAUSTED:
+  ///   [REQUEST_TOO_LARGE]  `size` alone exceeds the bound.
+  ///   [OVERLOADED]         replies hold too much now; with a retry delay.
+  [[nodiscard]] absl::StatusOr<CountedBytes> Count(std::size_t size);
+
   [[nodiscard]] std::int64_t bytes_in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
   /// Frees the buffers that have lain idle ever since the call before this one, and returns their bytes. Called at even
   /// distances it gives back what no load has needed for one to two of them.
@@ -73,6 +97,7 @@ class ReplyBuffers : public std::enable_shared_from_this<ReplyBuffers> {
 
  private:
   friend class ReplyBuffer;
+  friend class CountedBytes;
   ReplyBuffers(std::int64_t max_bytes_in_flight, std::size_t max_idle_bytes)
       : max_in_flight_(max_bytes_in_flight), max_idle_bytes_(max_idle_bytes) {}
 

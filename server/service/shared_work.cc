@@ -65,11 +65,24 @@ class Pieces {
   bool had_memory_ ABSL_GUARDED_BY(mutex_) = true;
 };
 
+// Nobody may touch `piece` after ShareWork, also where an exception ends it.
+class Closing {
+ public:
+  explicit Closing(Pieces& pieces) : pieces_(pieces) {}
+  Closing(const Closing&) = delete;
+  Closing& operator=(const Closing&) = delete;
+  ~Closing() { pieces_.Close(); }
+
+ private:
+  Pieces& pieces_;
+};
+
 }  // namespace
 
 absl::Status ShareWork(WorkerPool& pool, std::int64_t count, absl::FunctionRef<void(std::int64_t)> piece,
                        absl::FunctionRef<absl::Status()> interrupted) {
   const auto pieces = std::make_shared<Pieces>(count, piece);
+  const Closing closing(*pieces);
   const std::int64_t others = std::min<std::int64_t>(count, pool.threads()) - 1;
   for (std::int64_t i = 0; i < others; ++i) {
     pool.Add([pieces] {

@@ -11,7 +11,7 @@ namespace embd::service {
 
 /// Calls `piece` once for each of 0 … count - 1, on this thread and on those of `pool` that are free meanwhile, in no
 /// particular order. Never waits for a thread of the pool to become free, so it may be called on one of them. Returns
-/// when no call of `piece` is under way any more.
+/// when no call of `piece` is under way any more; throws std::bad_alloc then, too, where memory was lacking.
 ///
 /// `interrupted` is asked on this thread after each of its pieces; what it says other than OK is returned, and no
 /// further piece is begun. `piece` is called by several threads at once.

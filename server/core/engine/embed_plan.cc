@@ -105,6 +105,16 @@ void EmbedPlan::Warn() {
   }
 }
 
+std::size_t EmbedPlan::request_bytes() const {
+  std::size_t values = 0;
+  for (const auto* const kept :
+       {&input_.ids, &input_.position_offsets, &input_.position_ids, &input_.token_type_ids, &input_.attention_mask,
+        &input_.row_lengths, &distinct_.ids, &distinct_.inverse, &positions_.rows}) {
+    values += kept->size();
+  }
+  return values * sizeof(std::int64_t) + (input_.inputs_embeds.has_value() ? input_.inputs_embeds->data.size() : 0);
+}
+
 std::int64_t EmbedPlan::PositionRow(BatchShape::Place place, std::int64_t cell) const {
   if (!positions_.rows.empty()) return positions_.rows[static_cast<std::size_t>(cell)];
   const auto& ids = input_.position_ids;

@@ -61,6 +61,8 @@ class EmbedPlan {
     return static_cast<std::size_t>(model_->embedding_dim()) * ElementSize(input_.output_type);
   }
   [[nodiscard]] std::size_t byte_size() const { return static_cast<std::size_t>(row_count()) * row_bytes(); }
+  /// The memory of what the plan keeps of the request, which the caller decides.
+  [[nodiscard]] std::size_t request_bytes() const;
   /// Whether rows of a growing position table are read, which `Compose` may have to compute.
   [[nodiscard]] bool reads_growing_rows() const {
     return positions_.used && positions_.end_row > model_->position()->table.rows();

@@ -26,8 +26,10 @@ constinit std::uintptr_t page_bytes = 0;
 bool ReplaceLostPages(std::span<MappingSlot> slots, int protection, std::uintptr_t address) {
   for (MappingSlot& slot : slots) {
     const std::uintptr_t begin = slot.begin.load(std::memory_order_acquire);
-    const std::uintptr_t end = slot.end.load(std::memory_order_relaxed);
+    const std::uintptr_t end = slot.end.load(std::memory_order_acquire);
     if (begin == 0 || address < begin || address >= end) continue;
+    // Given back and taken anew meanwhile: the end is that of another mapping.
+    if (slot.begin.load(std::memory_order_relaxed) != begin) continue;
     const std::uintptr_t page = address / page_bytes * page_bytes;
     slot.damaged.store(true, std::memory_order_release);
     return mmap(reinterpret_cast<void*>(page), end - page, protection,
@@ -78,7 +80,7 @@ MappingSlot* GuardMapping(void* begin, std::size_t size, MappingUse use) {
     bool taken = false;
     if (!slot.taken.compare_exchange_strong(taken, true)) continue;
     slot.damaged.store(false, std::memory_order_relaxed);
-    slot.end.store(reinterpret_cast<std::uintptr_t>(begin) + size, std::memory_order_relaxed);
+    slot.end.store(reinterpret_cast<std::uintptr_t>(begin) + size, std::memory_order_release);
     slot.begin.store(reinterpret_cast<std::uintptr_t>(begin), std::memory_order_release);
     return &slot;
   }

@@ -4,12 +4,15 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "embd/client/error.h"
 #include "embd/client/fake_transport.h"
 #include "gmock/gmock.h"
@@ -306,6 +309,16 @@ TEST_F(CachingClientTest, RequestsThatAskForMoreGoThePlainWay) {
   }
 }
 
+TEST_F(CachingClientTest, ResultsForSharedMemoryAreTheServersToWrite) {
+  const CachingClient caching = Caching();
+  EmbedRequest request = Request({1, 2, 3, 4}, 2, 2);
+  request.output_target = {.region = "r", .byte_size = 4096};
+
+  EXPECT_THAT(caching.Embed(request), ReasonIs("REGIONS_OFF"));
+
+  EXPECT_EQ(caching.statistics().plain_calls, 1);
+}
+
 TEST_F(CachingClientTest, BadRequestsGetTheServersErrors) {
   const CachingClient caching = Caching();
   ASSERT_THAT(caching.Embed(Request({1, 2, 3, 4}, 2, 2)), IsOk());
@@ -474,6 +487,38 @@ TEST(CachingClientAndServer, TablesThatKeepChangingAreAskedForPlainly) {
   EXPECT_EQ(caching.statistics().plain_reason, "the server's tables keep changing");
 }
 
+// A server that takes its time to describe a model.
+class SlowTransport : public FakeTransport {
+ public:
+  static constexpr absl::Duration kDelay = absl::Milliseconds(20);
+
+  absl::StatusOr<ModelDescription> DescribeModel(const DescribeModelRequest& request,
+                                                 const CallOptions& options) override {
+    absl::SleepFor(kDelay);
+    return FakeTransport::DescribeModel(request, options);
+  }
+
+  absl::StatusOr<EmbedInfo> Embed(const EmbedRequest& request, const Place& place,
+                                  const CallOptions& options) override {
+    timeout = options.timeout;
+    return FakeTransport::Embed(request, place, options);
+  }
+
+  std::optional<absl::Duration> timeout;  // of the latest Embed
+};
+
+TEST(CachingClientAndServer, PlainCallHasTheRestOfTheTime) {
+  auto slow = std::make_shared<SlowTransport>();
+  slow->AddModel(Model());
+  const CachingClient caching = CachingClient::Create(Client(slow), "m").value();
+  EmbedRequest request = Request({5, 3}, 1, 2);
+  request.if_checksum = "tables 1";
+
+  EXPECT_THAT(caching.Embed(request, {.timeout = absl::Seconds(60)}), IsOk());
+
+  EXPECT_LE(slow->timeout, absl::Seconds(60) - SlowTransport::kDelay);
+}
+
 // A server that has never heard of if_checksum.
 class OldTransport : public FakeTransport {
  public:
@@ -602,7 +647,7 @@ TEST_F(CachingClientTest, ManyThreadsNeverMixTheTablesOfTwoLoads) {
     for (unsigned seed = 0; seed < 3; ++seed) {
       threads.emplace_back([&, seed] {
         std::mt19937 random(seed);
-        for (int i = 0; i < 150; ++i) {
+        for (int i = 0; i < 150 || caching.statistics().tables_dropped == 0; ++i) {
           const EmbedRequest request = RandomRequest(random);
           const auto result = caching.Embed(request);
           if (!result.ok()) {

@@ -46,6 +46,14 @@ TEST(FloatBits, EveryHalfComesBack) {
   }
 }
 
+TEST(FloatBits, EveryBfloat16IsTheUpperHalfOfItsFloatAndNaNsBecomeQuiet) {
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const bool is_nan = (bits & 0x7FFF) > 0x7F80;
+    const float value = Bfloat16ToFloat(static_cast<std::uint16_t>(bits));
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(value), bits << 16 | (is_nan ? 0x400000 : 0)) << bits;
+  }
+}
+
 // Against the fake's conversions, which count units of the last place. Floats of all exponents, and the neighbours of
 // all halves and of the middles between them.
 TEST(FloatBits, RoundsToTheNearestEven) {

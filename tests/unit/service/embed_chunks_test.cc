@@ -199,6 +199,27 @@ TEST_F(EmbedChunksTest, WantOfRoomMidwayIsTheRefusalOfTheNextMessage) {
   EXPECT_THAT(chunks->Next(*backend, Alive), ReasonIs("OVERLOADED"));
 }
 
+TEST_F(EmbedChunksTest, LongRequestCountsAsLongAsTheCallLasts) {
+  const auto backend = MakeBackend(1);
+  v1::EmbedChunksRequest request = Request(16, 1024);
+  {
+    const auto chunks = EmbedChunks::Plan(*backend, &request);
+    EXPECT_THAT(chunks, IsOk());
+    EXPECT_EQ(backend->buffers->bytes_in_flight(), 16 * 1024 * 8);
+  }
+  EXPECT_EQ(backend->buffers->bytes_in_flight(), 0);
+}
+
+TEST_F(EmbedChunksTest, LongRequestsThatDoNotFitBesideEachOtherAreRefused) {
+  const auto backend = MakeBackend(1, 200 << 10);
+  v1::EmbedChunksRequest request = Request(16, 1024), too_long = Request(32, 1024);
+  const auto chunks = EmbedChunks::Plan(*backend, &request);
+
+  EXPECT_THAT(EmbedChunks::Plan(*backend, &request), ReasonIs("OVERLOADED"));
+  EXPECT_THAT(EmbedChunks::Plan(*backend, &too_long), ReasonIs("REQUEST_TOO_LARGE"));
+  EXPECT_THAT(RowCounts(Messages(*backend, Request(1, 10))), ElementsAre(10));
+}
+
 TEST_F(EmbedChunksTest, CallThatIsDeadTakesNoMemory) {
   const auto backend = MakeBackend(4);
   v1::EmbedChunksRequest request = Request(1, 5);
@@ -220,6 +241,14 @@ TEST_F(EmbedChunksTest, ResultMayHaveMoreBytesThanAMessageCan) {
   ASSERT_EQ(messages.size(), 1u);
   EXPECT_EQ(messages[0].fields.header().total_bytes(), std::int64_t{3000} << 20);
   EXPECT_EQ(messages[0].fields.data().size(), std::size_t{1} << 20);
+}
+
+TEST_F(EmbedChunksTest, ManyNarrowRowsAreLargeThoughTheirBytesAreFew) {
+  const auto backend = MakeBackend(1);
+  v1::EmbedChunksRequest few = Request(16, 1024), many = Request(17, 1024);
+
+  EXPECT_FALSE(EmbedChunks::Plan(*backend, &few)->AreLarge());
+  EXPECT_TRUE(EmbedChunks::Plan(*backend, &many)->AreLarge());
 }
 
 TEST_F(EmbedChunksTest, AreLargeByTheirMessagesNotByTheirSum) {

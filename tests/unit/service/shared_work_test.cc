@@ -1,6 +1,7 @@
 #include "server/service/shared_work.h"
 
 #include <atomic>
+#include <chrono>
 #include <latch>
 #include <new>
 #include <thread>
@@ -88,6 +89,23 @@ TEST(ShareWork, LackOfMemoryOnAnyThreadIsTheCallersToHandle) {
   };
 
   EXPECT_THROW((void)ShareWork(pool, 2, piece, GoOn), std::bad_alloc);
+}
+
+TEST(ShareWork, LackOfMemoryBetweenPiecesWaitsForThoseUnderWay) {
+  WorkerPool pool(2);
+  std::latch both(2);
+  std::atomic<bool> ended = false;
+  const auto caller = std::this_thread::get_id();
+  const auto piece = [&](std::int64_t) {
+    both.arrive_and_wait();
+    if (std::this_thread::get_id() == caller) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ended = true;
+  };
+
+  EXPECT_THROW((void)ShareWork(pool, 2, piece, []() -> absl::Status { throw std::bad_alloc(); }), std::bad_alloc);
+
+  EXPECT_TRUE(ended);
 }
 
 }  // namespace

@@ -61,8 +61,8 @@ struct CachingStatistics {
 /// Calls that need more than a token and a position row are passed on to the server as they are, and so is every call
 /// that the server would refuse, which thus gets the server's own error: models with LayerNorm, token types that are
 /// always added, positions numbered by ids or a mask, ESM's token dropout, saturate, or ids out of range that are
-/// served; requests with a mask, token types, ragged rows, inputs_embeds, if_checksum, `unique`, Part::kPosition, of
-/// another model or of a named version. `statistics` tells how many and why.
+/// served; requests with a mask, token types, ragged rows, inputs_embeds, if_checksum, output_target, `unique`,
+/// Part::kPosition, of another model or of a named version. `statistics` tells how many and why.
 ///
 /// Rows are kept by the checksum of the model's tables. Where the server has loaded others meanwhile, the next fetch is
 /// refused, all rows are dropped and the batch is made anew; so no tensor mixes rows of two loads. A call whose rows
@@ -79,8 +79,9 @@ class CachingClient {
   [[nodiscard]] static absl::StatusOr<CachingClient> Create(Client client, absl::string_view model,
                                                             const CachingOptions& options = {});
 
-  /// As Client::Embed. `options` hold for all that the call asks of the server, the timeout for the whole; a call whose
-  /// rows are all there has no use for them. Generation and version of the result are those that the server said last.
+  /// As Client::Embed. `options` hold for all that the call asks of the server, a timeout in them for the whole; a call
+  /// whose rows are all there has no use for them. Generation and version of the result are those that the server said
+  /// last.
   ///
   /// Cost where all rows are there: one look-up a cell and one pass over the output.
   /// Errors: those of Client::Embed.
