@@ -104,8 +104,9 @@ absl::Status SharedRegions::Register(const v1::Region& region) {
   std::shared_ptr<const core::SharedRegion> memory;
   absl::Status status = WithinMemory([&] {
     auto mapped = Map(region);
-    if (mapped.ok()) memory = *std::move(mapped);
-    return mapped.status();
+    if (!mapped.ok()) return mapped.status();
+    memory = *std::move(mapped);
+    return absl::OkStatus();
   });
   const core::MutexLock lock(&mutex_);
   const auto entry = entries_.find(region.name());

@@ -75,7 +75,7 @@ class Crew {
 
 }  // namespace
 
-absl::StatusOr<LoadResult> RunLoad(Load load, const Clock& clock, const LoadWatch& watch) {
+absl::StatusOr<LoadResult> RunLoad(const Load& load, const Clock& clock, const LoadWatch& watch) {
   std::stop_source stop;
   std::vector<Tally> tallies(load.callers.size());
   absl::StatusOr<std::unique_ptr<Pace>> pace = Pace::Start(load.pace, clock, stop.get_token());

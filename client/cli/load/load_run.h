@@ -41,7 +41,7 @@ struct LoadResult {
 /// Runs a load to its end.
 ///
 /// Errors: those of Pace::Start; RESOURCE_EXHAUSTED where there are not enough threads.
-[[nodiscard]] absl::StatusOr<LoadResult> RunLoad(Load load, const Clock& clock, const LoadWatch& watch);
+[[nodiscard]] absl::StatusOr<LoadResult> RunLoad(const Load& load, const Clock& clock, const LoadWatch& watch);
 
 }  // namespace embd::cli
 
