@@ -13,8 +13,6 @@ namespace embd::service {
 namespace {
 
 constexpr std::int64_t kOffsetStep = 64;  // of what the kernels write past the caches
-// From here on the elements go past the caches: less is read from there by the caller at once.
-constexpr std::size_t kStreamedBytes = std::size_t{1} << 20;
 
 absl::Status CheckExtent(const v1::SharedMemoryTarget& target, std::int64_t result_bytes, std::int64_t region_bytes) {
   const auto refuse = [](const auto&... parts) {
@@ -65,7 +63,8 @@ absl::StatusOr<std::optional<EmbedTarget>> FindTarget(const Backend& backend, co
 absl::Status ComposeToTarget(Backend& backend, const core::EmbedPlan& plan, const EmbedTarget& target,
                              absl::FunctionRef<absl::Status()> interrupted) {
   if (absl::Status status = interrupted(); !status.ok()) return status;
-  const core::Stores stores = target.out.size() >= kStreamedBytes ? core::Stores::kStreaming : core::Stores::kCached;
+  const core::Stores stores =
+      target.out.size() >= core::kStreamingBytes ? core::Stores::kStreaming : core::Stores::kCached;
   absl::Status status = ComposeInto(backend, plan, 0, plan.row_count(), target.out, stores, interrupted);
   if (!status.ok()) return status;
   return CheckUndamaged(target);

@@ -1,5 +1,6 @@
 #include "server/core/engine/model.h"
 
+#include <bit>
 #include <cmath>
 #include <span>
 #include <utility>
@@ -17,6 +18,31 @@ std::string ChecksumLine(absl::string_view kind, const ModelTable& entry) {
                       entry.table.dim(), " ", entry.checksum, "\n");
 }
 
+// What changes results besides tables, where it is not what it is by default.
+std::string SettingLines(const ModelParts& parts) {
+  std::string text;
+  const auto add = [&text](bool differs, const auto&... words) {
+    if (differs) absl::StrAppend(&text, words..., "\n");
+  };
+  add(parts.token_scale != 1.0f, "token_scale ", absl::Hex(std::bit_cast<std::uint32_t>(parts.token_scale)));
+  add(parts.out_of_range != OutOfRangePolicy::kError, "out_of_range ", OutOfRangePolicyName(parts.out_of_range));
+  add(parts.out_of_range == OutOfRangePolicy::kUnk, "unk_id ", parts.unk_id);
+  add(parts.dropout_mask_id.has_value(), "dropout_mask_id ", parts.dropout_mask_id.value_or(0));
+  add(parts.token_types.has_value() && parts.token_types->only_when_sent, "token_type only_when_sent");
+  add(parts.token_types.has_value() && parts.position_before_type, "position before type");
+  add(parts.position.has_value() && parts.numbering != Numbering::kSequential, "numbering ",
+      NumberingName(parts.numbering));
+  add(parts.position.has_value() && parts.row_offset != 0, "row_offset ", parts.row_offset);
+  add(parts.numbering == Numbering::kPadding, "padding_idx ", parts.padding_idx.value_or(-1));
+  if (parts.layer_norm.has_value()) {
+    const double eps = parts.layer_norm->parameters.eps;
+    add(eps != LayerNormParameters().eps, "eps ", absl::Hex(std::bit_cast<std::uint64_t>(eps)));
+  }
+  add(parts.zero_masked, "zero_masked");
+  add(parts.saturate, "saturate");
+  return text;
+}
+
 std::string ModelChecksum(const ModelParts& parts) {
   std::string text = ChecksumLine("token", parts.token);
   if (parts.position.has_value()) text += ChecksumLine("position", *parts.position);
@@ -29,6 +55,7 @@ std::string ModelChecksum(const ModelParts& parts) {
     absl::StrAppend(&text, "layer_norm float32 2x", rows.size() / 2, " ", Sha256Hex(std::as_bytes(std::span(rows))),
                     "\n");
   }
+  text += SettingLines(parts);
   return Sha256Hex(std::as_bytes(std::span(text)));
 }
 

@@ -127,7 +127,8 @@ class Model {
   [[nodiscard]] const std::string& version() const { return parts_.version; }
   [[nodiscard]] std::int64_t generation() const { return parts_.generation; }
   /// SHA-256 (hex) over a line "<kind> <type> <rows>x<dim> <table checksum>\n" for each table: token, position, token
-  /// type, and those of LayerNorm as two rows of float32.
+  /// type, and those of LayerNorm as two rows of float32; then a line for each setting that changes results and is not
+  /// the default. So equal checksums mean equal results.
   [[nodiscard]] const std::string& checksum() const { return checksum_; }
   [[nodiscard]] std::int64_t vocab_size() const { return parts_.token.table.rows(); }
   [[nodiscard]] std::int64_t embedding_dim() const { return parts_.token.table.dim(); }

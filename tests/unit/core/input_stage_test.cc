@@ -1,6 +1,7 @@
 // What a model's input stage computes beyond token plus position: scale, token types, LayerNorm, ids out of range,
 // given vectors, masked cells, growing tables, and what replies warn of.
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -181,6 +182,40 @@ TEST(ModelLayerNorm, OfAnotherWidthIsRefused) {
   parts.layer_norm = ModelLayerNorm{.parameters = {.weight = {1, 1, 1}, .bias = {0, 0, 0}}, .source = "test"};
   EXPECT_THAT(Model::Create(std::move(parts)),
               StatusIs(kInvalid, HasSubstr("layer_norm.weight has 3 elements, embedding_dim is 2")));
+}
+
+TEST(ModelChecksum, CoversEverySettingThatChangesResults) {
+  const auto checksum_of = [](auto set) {
+    ModelParts parts = Tokens(4);
+    parts.position = TableOf({{1, 1}, {2, 2}, {3, 3}});
+    parts.position_encoding = PositionEncoding::kLearned;
+    parts.token_types = TokenTypes{.table = TableOf({{5, 5}})};
+    parts.layer_norm = ModelLayerNorm{.parameters = {.weight = {1, 1}, .bias = {0, 0}}};
+    set(parts);
+    return Model::Create(std::move(parts)).value()->checksum();
+  };
+  std::vector<std::string> sums = {
+      checksum_of([](ModelParts&) {}),
+      checksum_of([](ModelParts& parts) { parts.token_scale = 2; }),
+      checksum_of([](ModelParts& parts) { parts.out_of_range = OutOfRangePolicy::kZero; }),
+      checksum_of([](ModelParts& parts) { parts.out_of_range = OutOfRangePolicy::kUnk; }),
+      checksum_of([](ModelParts& parts) {
+        parts.out_of_range = OutOfRangePolicy::kUnk;
+        parts.unk_id = 1;
+      }),
+      checksum_of([](ModelParts& parts) { parts.dropout_mask_id = 0; }),
+      checksum_of([](ModelParts& parts) { parts.token_types->only_when_sent = true; }),
+      checksum_of([](ModelParts& parts) { parts.position_before_type = true; }),
+      checksum_of([](ModelParts& parts) { parts.numbering = Numbering::kFixed; }),
+      checksum_of([](ModelParts& parts) { parts.row_offset = 1; }),
+      checksum_of([](ModelParts& parts) { parts.layer_norm->parameters.eps = 1e-12; }),
+      checksum_of([](ModelParts& parts) { parts.zero_masked = true; }),
+      checksum_of([](ModelParts& parts) { parts.saturate = true; }),
+  };
+
+  std::sort(sums.begin(), sums.end());
+
+  EXPECT_EQ(std::adjacent_find(sums.begin(), sums.end()), sums.end()) << "two models have one checksum";
 }
 
 TEST(ModelLayerNorm, IsPartOfTheChecksum) {

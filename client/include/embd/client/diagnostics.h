@@ -69,7 +69,7 @@ struct ModelDescription {
   std::string name = {};
   std::string version = {};
   std::int64_t generation = 0;
-  /// SHA-256 (hex) over the tables.
+  /// SHA-256 (hex) over the tables, and the settings that are not the defaults.
   std::string checksum = {};
   PositionEncoding position_encoding = PositionEncoding::kUnspecified;
   std::int64_t vocab_size = 0;

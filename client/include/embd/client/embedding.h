@@ -79,7 +79,7 @@ struct EmbedInfo {
   std::string model = {};
   std::string model_version = {};
   std::int64_t generation = 0;
-  /// SHA-256 (hex) over the model's tables.
+  /// SHA-256 (hex) over the model's tables, and its settings that are not the defaults: equal ones mean equal results.
   std::string checksum = {};
   /// What the caller should know although the call succeeded.
   std::vector<std::string> warnings = {};
