@@ -81,8 +81,9 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
       if (!created.ok()) return created.status();
       plan.emplace(*std::move(created));
       auto found = FindTarget(backend_, call_, message_.request(), *plan);
-      if (found.ok()) target = *std::move(found);
-      return found.status();
+      if (!found.ok()) return found.status();
+      target = *std::move(found);
+      return absl::OkStatus();
     });
     if (!status.ok()) return Refuse(status);
     if (IsLarge(*plan) && !on_worker) {
