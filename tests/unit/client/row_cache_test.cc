@@ -100,6 +100,13 @@ TEST(RowCache, FindsExactlyWhatIsThereAfterManyEvictions) {
 
 TEST(RowCache, HasNoRoomForARowThatExceedsItsBytes) { EXPECT_EQ(RowCache(100, 100, 10).capacity(), 0u); }
 
+// A sanitizer brings an allocator of its own, which mallinfo2 knows nothing of.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kKnowsAllocations = false;
+#else
+constexpr bool kKnowsAllocations = true;
+#endif
+
 std::size_t AllocatedBytes() {
   const struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;
@@ -117,7 +124,7 @@ TEST(RowCache, TakesNoMoreMemoryThanItMay) {
       const std::size_t taken = AllocatedBytes() - before - row.capacity();
 
       EXPECT_LE(cache.byte_size(), max_bytes);
-      EXPECT_LE(taken, max_bytes + 3 * kAllocators);
+      if (kKnowsAllocations) EXPECT_LE(taken, max_bytes + 3 * kAllocators);
       EXPECT_GT(cache.capacity() * (row_bytes + 60), max_bytes - row_bytes - 60) << "room is wasted";
     }
   }
