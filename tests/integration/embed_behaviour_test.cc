@@ -33,7 +33,7 @@ constexpr std::int64_t kV = 10, kD = 4, kL = 8;
 config::ServerConfig Config() {
   config::ServerConfig config;
   config.models = {testing::SmallModel("tiny", kV, kD, kL), testing::SmallModel("plain", kV, kD, 0),
-                   testing::SmallModel("wide", 1000, 70, 600)};
+                   testing::SmallModel("wide", 1000, 70, 1100)};
   config.models[1].position = config::RotaryPositions{};
   config.limits.max_batch_size = 64;
   config.limits.max_sequence_length = 4096;
@@ -219,7 +219,7 @@ TEST_P(EmbedBehaviour, NameOf100KilobytesIsQuotedShort) {
 }
 
 TEST_P(EmbedBehaviour, ReplyOverTheLimitIsRefusedBeforeItIsComputedUnlessItComesInBlocks) {
-  const auto result = Embed(Request(std::vector<std::int64_t>(128 * 512), 128, 512, "wide"));
+  const auto result = Embed(Request(std::vector<std::int64_t>(64 * 1024), 64, 1024, "wide"));
   if (GetParam().find("chunks") != std::string::npos) {
     EXPECT_THAT(result.status(), IsOk());
     return;
@@ -227,7 +227,7 @@ TEST_P(EmbedBehaviour, ReplyOverTheLimitIsRefusedBeforeItIsComputedUnlessItComes
   EXPECT_THAT(
       result,
       AllOf(StatusIs(kExhausted,
-                     "the (128, 512, 70) float32 reply needs 18350080 bytes, which exceeds "
+                     "the (64, 1024, 70) float32 reply needs 18350080 bytes, which exceeds "
                      "max_response_bytes 16777216 of this server; ask for fewer rows a call, or by EmbedChunks"),
             ReasonIs("RESPONSE_TOO_LARGE")));
 }

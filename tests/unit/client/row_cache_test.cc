@@ -124,7 +124,9 @@ TEST(RowCache, TakesNoMoreMemoryThanItMay) {
       const std::size_t taken = AllocatedBytes() - before - row.capacity();
 
       EXPECT_LE(cache.byte_size(), max_bytes);
-      if (kKnowsAllocations) EXPECT_LE(taken, max_bytes + 3 * kAllocators);
+      if (kKnowsAllocations) {
+        EXPECT_LE(taken, max_bytes + 3 * kAllocators);
+      }
       EXPECT_GT(cache.capacity() * (row_bytes + 60), max_bytes - row_bytes - 60) << "room is wasted";
     }
   }
