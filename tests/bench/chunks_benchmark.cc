@@ -4,7 +4,6 @@
 //
 //   chunks_benchmark [ROUNDS]      7 rounds by default; prints Markdown tables
 
-#include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +26,7 @@
 #include "absl/synchronization/mutex.h"
 #include "embd/client/client.h"
 #include "server/observability/log.h"
+#include "tests/bench/as_embdctl.h"
 #include "tests/support/served_models.h"
 
 namespace embd::bench {
@@ -140,9 +140,7 @@ void Compare(const client::Client& client, std::int64_t batch, std::int64_t toke
 }
 
 void CompareAll(const std::string& address, int rounds) {
-  mallopt(M_TRIM_THRESHOLD, 256 << 20);  // as embdctl does; see its own lines
-  mallopt(M_TOP_PAD, 4 << 20);
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  SetUpAsEmbdctl();
   const client::Client client = client::Client::Connect(address).value();
   std::printf(
       "| (B,T) | MB | one message, ms | MB/s | blocks, ms | MB/s | ratio | first bytes, ms "

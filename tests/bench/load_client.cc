@@ -3,7 +3,6 @@
 // Each caller's first reply is compared with the expected bytes, then every caller warms up, and only then is anything
 // timed. A reply of a wrong size is an error, never throughput.
 
-#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -20,8 +19,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "nlohmann/json.hpp"
+#include "tests/bench/as_embdctl.h"
 #include "tests/bench/caller.h"
 #include "tests/bench/load_options.h"
 #include "tests/bench/server_process.h"
@@ -140,10 +139,6 @@ int Run(const LoadOptions& options) {
 }  // namespace embd::bench
 
 int main(int argc, char** argv) {
-  // As embdctl does; see its own lines.
-  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  mallopt(M_TRIM_THRESHOLD, 256 << 20);
-  mallopt(M_TOP_PAD, 4 << 20);
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  embd::bench::SetUpAsEmbdctl();
   return embd::bench::Run(embd::bench::ReadLoadOptions(argc, argv));
 }

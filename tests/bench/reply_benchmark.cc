@@ -4,7 +4,6 @@
 //
 //   reply_benchmark [ROUNDS]      7 rounds by default; prints a Markdown table
 
-#include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +22,7 @@
 #include "absl/synchronization/mutex.h"
 #include "embd/client/client.h"
 #include "server/observability/log.h"
+#include "tests/bench/as_embdctl.h"
 #include "tests/bench/bytes_field_server.h"
 #include "tests/support/served_models.h"
 
@@ -130,11 +130,7 @@ class ServerProcess {
 void Run(int rounds) {
   const ServerProcess embd_server = ServerProcess::Start<testing::ServedModels>();
   const ServerProcess bytes_field_server = ServerProcess::Start<BytesFieldServer>();
-  // As embdctl does; see its own lines.
-  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  mallopt(M_TRIM_THRESHOLD, 256 << 20);
-  mallopt(M_TOP_PAD, 4 << 20);
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  SetUpAsEmbdctl();
   const client::Client embd_client = embd_server.Connect();
   const client::Client bytes_client = bytes_field_server.Connect();
   std::printf(

@@ -4,7 +4,6 @@
 //
 //   shared_memory_benchmark [ROUNDS]      7 rounds by default; prints a Markdown table
 
-#include <malloc.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,6 +34,7 @@
 #include "server/core/engine/embed_plan.h"
 #include "server/core/tensor/aligned_buffer.h"
 #include "server/observability/log.h"
+#include "tests/bench/as_embdctl.h"
 #include "tests/support/served_models.h"
 
 namespace embd::bench {
@@ -205,11 +205,7 @@ void Run(int rounds) {
   if (mkdtemp(folder.data()) == nullptr) Fail("no temporary folder");
   {
     const ServerProcess server(folder);
-    // As embdctl does; see its own lines.
-    absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-    mallopt(M_TRIM_THRESHOLD, 256 << 20);
-    mallopt(M_TOP_PAD, 4 << 20);
-    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    SetUpAsEmbdctl();
     app::TableBudget budget(app::MemoryLimit());
     const std::shared_ptr<const core::Model> model = app::BuildModel(ModelConfig(), &budget).value().model;
     std::printf(

@@ -10,8 +10,6 @@
 // With COMPARED_ADDRESS each tensor is compared with that of a plain call to that address, outside the time.
 // Prints one line of JSON.
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -29,6 +27,7 @@
 
 #include "embd/client/caching_client.h"
 #include "embd/client/client.h"
+#include "tests/bench/as_embdctl.h"
 
 namespace embd::bench {
 namespace {
@@ -170,9 +169,6 @@ int Run(std::span<char*> arguments) {
 }  // namespace embd::bench
 
 int main(int argc, char** argv) {
-  // Keeps freed memory, as embdctl does: pages that come and go cost more than the calls.
-  mallopt(M_TRIM_THRESHOLD, 256 << 20);
-  mallopt(M_TOP_PAD, 4 << 20);
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  embd::bench::SetUpAsEmbdctl();
   return embd::bench::Run({argv, static_cast<std::size_t>(argc)});
 }

@@ -12,10 +12,13 @@
 #include "server/app/model_builder.h"
 #include "server/service/backend.h"
 #include "server/service/embedding_service.h"
+#include "tests/support/eventually.h"
 #include "tests/support/served_models.h"
 
 namespace embd {
 namespace {
+
+using ::embd::testing::Eventually;
 
 constexpr std::int64_t kReplyBytes = 4 << 20;  // (1, 4096, 256) float32
 constexpr std::int64_t kStreamBound = 16 << 20;
@@ -47,17 +50,6 @@ class Backpressure : public ::testing::Test {
   }
 
   std::int64_t InFlight() const { return backend_->buffers->bytes_in_flight(); }
-
-  // Waits, for at most 30 s, until it holds.
-  template <typename Condition>
-  static bool Eventually(Condition condition) {
-    const absl::Time end = absl::Now() + absl::Seconds(30);
-    while (!condition()) {
-      if (absl::Now() > end) return false;
-      std::this_thread::yield();
-    }
-    return true;
-  }
 
   const std::unique_ptr<service::Backend> backend_{new service::Backend{
       .limits = {.max_batch_size = 100, .max_sequence_length = 4096, .max_response_bytes = 1 << 30},

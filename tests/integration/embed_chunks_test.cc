@@ -15,11 +15,14 @@
 #include "server/app/model_builder.h"
 #include "server/service/backend.h"
 #include "server/service/embedding_service.h"
+#include "tests/support/eventually.h"
 #include "tests/support/served_models.h"
 #include "tests/support/status_matchers.h"
 
 namespace embd {
 namespace {
+
+using ::embd::testing::Eventually;
 
 using ::embd::testing::IsOk;
 using ::embd::testing::ReasonIs;
@@ -101,17 +104,6 @@ class EmbedChunksCall : public ::testing::Test {
   }
 
   std::int64_t InFlight() const { return backend_->buffers->bytes_in_flight(); }
-
-  // Waits, for at most 30 s, until it holds.
-  template <typename Condition>
-  static bool Eventually(Condition condition) {
-    const absl::Time end = absl::Now() + absl::Seconds(30);
-    while (!condition()) {
-      if (absl::Now() > end) return false;
-      std::this_thread::yield();
-    }
-    return true;
-  }
 
   const std::unique_ptr<service::Backend> backend_{new service::Backend{
       .limits = {.max_batch_size = 100, .max_sequence_length = 4096, .max_response_bytes = 1 << 20},

@@ -8,9 +8,11 @@
 namespace embd::cli {
 namespace {
 
-class UnaryCall final : public OneCall {
+// Asks through a Client or a CachingClient, into memory of its own.
+template <typename Client>
+class CallIntoMemory final : public OneCall {
  public:
-  UnaryCall(client::Client client, std::size_t most_bytes)
+  CallIntoMemory(Client client, std::size_t most_bytes)
       : client_(std::move(client)), memory_(std::make_unique_for_overwrite<std::byte[]>(most_bytes)) {}
 
   absl::Status Ask(const Batch& batch, const client::CallOptions& options) override {
@@ -21,14 +23,18 @@ class UnaryCall final : public OneCall {
   }
 
  private:
-  client::Client client_;
+  Client client_;
   std::unique_ptr<std::byte[]> memory_;
 };
 
 }  // namespace
 
 std::unique_ptr<OneCall> MakeUnaryCall(client::Client client, std::size_t most_bytes) {
-  return std::make_unique<UnaryCall>(std::move(client), most_bytes);
+  return std::make_unique<CallIntoMemory<client::Client>>(std::move(client), most_bytes);
+}
+
+std::unique_ptr<OneCall> MakeCachedCall(client::CachingClient client, std::size_t most_bytes) {
+  return std::make_unique<CallIntoMemory<client::CachingClient>>(std::move(client), most_bytes);
 }
 
 absl::Status CheckReply(const Batch& batch, const client::EmbedInfo& info, std::size_t byte_size) {
