@@ -79,7 +79,7 @@ void LogInferred(const core::Model& model) {
   for (const std::string& note : model.notes()) observability::LogInfo(absl::StrCat(prefix, note));
 }
 
-absl::Status LoadModels(const config::ServerConfig& config, core::ModelRegistry* models) {
+absl::Status LoadModels(const config::ServerConfig& config, service::Backend* backend) {
   TableBudget budget(MemoryLimit());
   for (const config::ModelConfig& model_config : config.models) {
     const auto started = std::chrono::steady_clock::now();
@@ -96,7 +96,8 @@ absl::Status LoadModels(const config::ServerConfig& config, core::ModelRegistry*
         core::PositionEncodingName(model.position_encoding()), ", checksum ", model.checksum().substr(0, 12), ", ",
         std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count(), " ms"));
     LogInferred(model);
-    models->Put(std::move(built->model));
+    backend->statistics.Open(model.name(), model.version());
+    backend->models.Put(std::move(built->model));
   }
   return absl::OkStatus();
 }
@@ -212,7 +213,7 @@ absl::StatusOr<std::unique_ptr<EmbeddingServer>> EmbeddingServer::Start(const co
   // write. One reference is kept to the end of the process, so that a server stops as soon as it is drained.
   [[maybe_unused]] static const bool kept = (grpc_init(), true);
   auto backend = MakeBackend(config);
-  if (absl::Status status = LoadModels(config, &backend->models); !status.ok()) return status;
+  if (absl::Status status = LoadModels(config, backend.get()); !status.ok()) return status;
   auto server = std::make_unique<Server>(std::move(backend));
   if (absl::Status status = server->Listen(config.listen); !status.ok()) return status;
   return server;

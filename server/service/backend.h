@@ -9,6 +9,7 @@
 #include "server/core/engine/model_registry.h"
 #include "server/service/reply_buffers.h"
 #include "server/service/shared_regions.h"
+#include "server/service/statistics.h"
 #include "server/service/worker_pool.h"
 
 namespace embd::service {
@@ -25,6 +26,7 @@ struct Backend {
   core::ModelRegistry models;
   const std::shared_ptr<ReplyBuffers> buffers;
   SharedRegions regions;   ///< that callers have registered
+  Statistics statistics;   ///< of the models, over all protocols
   WorkerPool workers;      ///< for large requests
   WorkerPool diagnostics;  ///< for NeighbourSimilarity, which may take minutes
 };

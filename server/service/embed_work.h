@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -14,6 +15,7 @@
 #include "server/service/call.h"
 #include "server/service/embed_answer.h"
 #include "server/service/embed_target.h"
+#include "server/service/phase_clock.h"
 
 namespace embd::service {
 
@@ -21,6 +23,10 @@ namespace embd::service {
 class EmbedWork {
  public:
   using Request = v1::EmbedRequest;
+  using Context = Backend;
+  static constexpr bool kIsInference = true;
+
+  [[nodiscard]] static const std::string& ModelName(const Request& request) { return request.model(); }
 
   /// Errors: those of PlanEmbed, which takes the bytes of inputs_embeds out of `request`, and of FindTarget.
   [[nodiscard]] static absl::StatusOr<EmbedWork> Plan(const Backend& backend, Request& request, const Call& call) {
@@ -33,17 +39,21 @@ class EmbedWork {
 
   [[nodiscard]] std::int64_t batch_size() const { return plan_.batch_size(); }
   [[nodiscard]] std::int64_t sequence_length() const { return plan_.sequence_length(); }
+  [[nodiscard]] const std::string& model_version() const { return plan_.model().version(); }
   [[nodiscard]] bool IsLarge() const { return service::IsLarge(plan_); }
 
   /// Errors: those of ComposeReply, or of ComposeToTarget.
   [[nodiscard]] absl::StatusOr<grpc::ByteBuffer> Answer(Backend& backend, const Request& /*request*/,
-                                                        const std::function<absl::Status()>& interrupted) const {
+                                                        const std::function<absl::Status()>& interrupted,
+                                                        PhaseClock* clock) const {
     if (target_.has_value()) {
       if (auto status = ComposeToTarget(backend, plan_, *target_, interrupted); !status.ok()) return status;
+      clock->EndCompute();
       return Encode(TargetReply(plan_, *target_));
     }
     auto buffer = ComposeReply(backend, plan_, interrupted);
     if (!buffer.ok()) return buffer.status();
+    clock->EndCompute();
     return FrameReply(plan_, *std::move(buffer));
   }
 

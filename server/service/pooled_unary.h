@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -13,27 +14,36 @@
 #include "server/service/backend.h"
 #include "server/service/call.h"
 #include "server/service/overload.h"
+#include "server/service/phase_clock.h"
 #include "server/service/worker_pool.h"
 
 namespace embd::service {
 
 /// One call whose reply is made in pooled buffers: decode, plan, answer.
 ///
-/// `Work` has a type `Request` and these functions, of which `Plan` may take what it needs out of the request and
-/// `Answer` asks `interrupted` between blocks of work:
+/// `Work` has a type `Request`, a type `Context` that is Backend or is derived from it, and these functions, of which
+/// `Plan` may take what it needs out of the request and `Answer` asks `interrupted` between blocks of work:
 ///
-///     static absl::StatusOr<Work> Plan(const Backend&, Request&, const Call&)
+///     static absl::StatusOr<Work> Plan(const Context&, Request&, const Call&)
+///     static const std::string& ModelName(const Request&)
 ///     bool IsLarge() const
-///     absl::StatusOr<grpc::ByteBuffer> Answer(Backend&, const Request&, const std::function<absl::Status()>&
+///     absl::StatusOr<grpc::ByteBuffer> Answer(Context&, const Request&, const std::function<absl::Status()>&
 ///                                             interrupted) const
 ///     std::int64_t batch_size() const, sequence_length() const
+///
+/// It says by `kIsInference` whether its calls count in the model's statistics. Where they do, `Answer` also takes a
+/// `PhaseClock*`, which it tells when all is composed and only needs framing, and there is
+///
+///     const std::string& model_version() const
 ///
 /// Thread safety: as Call.
 template <typename Work>
 class PooledCall {
  public:
+  using Context = typename Work::Context;
+
   /// `rpc` is a literal; `request` and `reply` are gRPC's own for this call.
-  PooledCall(Backend* backend, absl::string_view rpc, grpc::CallbackServerContext* context,
+  PooledCall(Context* backend, absl::string_view rpc, grpc::CallbackServerContext* context,
              const grpc::ByteBuffer* request, grpc::ByteBuffer* reply)
       : backend_(*backend),
         call_(rpc, context),
@@ -47,6 +57,7 @@ class PooledCall {
 
   /// Decodes and plans.
   [[nodiscard]] absl::Status Plan() {
+    clock_.EndQueue();
     return WithinMemory([this] {
       // the caller may have gone while this waited
       if (absl::Status status = call_.Interrupted(); !status.ok()) return status;
@@ -54,6 +65,7 @@ class PooledCall {
       auto work = Work::Plan(backend_, message_, call_);
       if (!work.ok()) return work.status();
       work_.emplace(*std::move(work));
+      clock_.EndInput();
       return absl::OkStatus();
     });
   }
@@ -63,8 +75,13 @@ class PooledCall {
 
   /// Answers what has been planned. Returns how the call ends.
   [[nodiscard]] grpc::Status Answer() {
+    clock_.EndQueue();
     return End(WithinMemory([this] {
-      auto framed = work_->Answer(backend_, message_, [this] { return call_.Interrupted(); });
+      const auto interrupted = [this] { return call_.Interrupted(); };
+      auto framed = [&] {
+        if constexpr (Work::kIsInference) return work_->Answer(backend_, message_, interrupted, &clock_);
+        if constexpr (!Work::kIsInference) return work_->Answer(backend_, message_, interrupted);
+      }();
       if (framed.ok()) reply_.Swap(&*framed);
       return framed.status();
     }));
@@ -72,7 +89,15 @@ class PooledCall {
 
   /// Returns how the call ends whose planning or answering ended so.
   [[nodiscard]] grpc::Status End(const absl::Status& status) {
-    call_.Log(message_.model(), work_ ? work_->batch_size() : -1, work_ ? work_->sequence_length() : -1,
+    const std::string& model = Work::ModelName(message_);
+    if constexpr (Work::kIsInference) {
+      if (status.ok()) {
+        backend_.statistics.CountSuccess(model, work_->model_version(), work_->batch_size(), clock_.End());
+      } else {
+        backend_.statistics.CountFailure(model, clock_.End().total);
+      }
+    }
+    call_.Log(model, work_ ? work_->batch_size() : -1, work_ ? work_->sequence_length() : -1,
               static_cast<std::int64_t>(request_.Length()),
               status.ok() ? static_cast<std::int64_t>(reply_.Length()) : 0, status);
     request_.Clear();
@@ -80,8 +105,9 @@ class PooledCall {
   }
 
  private:
-  Backend& backend_;
+  Context& backend_;
   Call call_;
+  PhaseClock clock_;
   grpc::ByteBuffer& request_;
   grpc::ByteBuffer& reply_;
   typename Work::Request message_;
@@ -130,8 +156,9 @@ class PooledReactor final : public grpc::ServerUnaryReactor {
 /// Answers a unary call: a small one at once, which spares gRPC from handing the end of the call to another thread; a
 /// large one by the workers.
 template <typename Work>
-grpc::ServerUnaryReactor* AnswerPooled(Backend* backend, absl::string_view rpc, grpc::CallbackServerContext* context,
-                                       const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
+grpc::ServerUnaryReactor* AnswerPooled(typename Work::Context* backend, absl::string_view rpc,
+                                       grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                       grpc::ByteBuffer* reply) {
   auto call = std::make_unique<PooledCall<Work>>(backend, rpc, context, request, reply);
   if (call->HasLargeRequest()) {
     auto* const reactor = new PooledReactor<Work>(&backend->workers, std::move(call));

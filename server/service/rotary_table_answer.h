@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -18,6 +19,10 @@ namespace embd::service {
 class RotaryTableWork {
  public:
   using Request = v1::RotaryTableRequest;
+  using Context = Backend;
+  static constexpr bool kIsInference = false;
+
+  [[nodiscard]] static const std::string& ModelName(const Request& request) { return request.model(); }
 
   /// Checks the request. Errors: those of ChooseRotary and core::ResolveRotary; besides INVALID_ARGUMENT
   /// [INVALID_SHAPE] a length below 1, [POSITION_OUT_OF_RANGE], [INVALID_OPTION] a scaling_length outside its range;

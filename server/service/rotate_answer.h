@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -19,6 +20,10 @@ namespace embd::service {
 class RotateWork {
  public:
   using Request = v1::RotateRequest;
+  using Context = Backend;
+  static constexpr bool kIsInference = false;
+
+  [[nodiscard]] static const std::string& ModelName(const Request& request) { return request.model(); }
 
   /// Checks the request. Errors: those of ChooseRotary, ToOutputType and RotatePlan::Create; besides INVALID_ARGUMENT
   /// [UNKNOWN_ENUM_VALUE], [INVALID_OPTION] vectors of a type that is not turned, [INVALID_SHAPE] no vectors.

@@ -1,0 +1,51 @@
+// Hot path: no lock that another request holds for long, no allocation per row, no log line above debug.
+#include "server/service/statistics.h"
+
+namespace embd::service {
+namespace {
+
+std::int64_t MillisecondsSinceEpoch(std::chrono::system_clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+}
+
+}  // namespace
+
+void Statistics::Open(const std::string& name, const std::string& version) {
+  const core::MutexLock lock(&mutex_);
+  models_.try_emplace(name).first->second.version = version;
+}
+
+void Statistics::CountSuccess(const std::string& name, const std::string& version, std::int64_t batch_size,
+                              const Phases& phases) {
+  const auto arrived = std::chrono::system_clock::now() - phases.total;
+  const core::MutexLock lock(&mutex_);
+  const auto found = models_.find(name);
+  if (found == models_.end()) return;
+  ModelCounts& counts = found->second;
+  if (counts.version != version) counts.version = version;
+  counts.last_inference_ms =
+      MillisecondsSinceEpoch(std::chrono::time_point_cast<std::chrono::system_clock::duration>(arrived));
+  counts.rows += static_cast<std::uint64_t>(batch_size);
+  counts.success.Add(phases.total);
+  counts.queue.Add(phases.queue);
+  counts.input.Add(phases.input);
+  counts.compute.Add(phases.compute);
+  counts.output.Add(phases.output);
+  ModelCounts::Batch& batch = counts.by_batch_size[batch_size];
+  batch.input.Add(phases.input);
+  batch.compute.Add(phases.compute);
+  batch.output.Add(phases.output);
+}
+
+void Statistics::CountFailure(const std::string& name, std::chrono::nanoseconds elapsed) {
+  const core::MutexLock lock(&mutex_);
+  if (const auto found = models_.find(name); found != models_.end()) found->second.fail.Add(elapsed);
+}
+
+ModelCounts Statistics::Of(const std::string& name) const {
+  const core::MutexLock lock(&mutex_);
+  const auto found = models_.find(name);
+  return found == models_.end() ? ModelCounts{} : found->second;
+}
+
+}  // namespace embd::service
