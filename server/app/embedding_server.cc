@@ -25,6 +25,8 @@
 #include "server/core/error.h"
 #include "server/core/kernels/simd_target.h"
 #include "server/observability/log.h"
+#include "server/oip/context.h"
+#include "server/oip/inference_service.h"
 #include "server/service/admin_service.h"
 #include "server/service/backend.h"
 #include "server/service/diagnostics_service.h"
@@ -102,13 +104,35 @@ absl::Status LoadModels(const config::ServerConfig& config, service::Backend* ba
   return absl::OkStatus();
 }
 
+// The models stay what they were at the start.
+class FixedModels final : public service::ModelControl {
+ public:
+  [[nodiscard]] bool is_explicit() const override { return false; }
+  [[nodiscard]] std::vector<Entry> Index() const override { return {}; }
+  [[nodiscard]] absl::Status Load(const std::string& /*name*/) override { return Off(); }
+  [[nodiscard]] absl::Status Unload(const std::string& /*name*/) override { return Off(); }
+
+ private:
+  [[nodiscard]] static absl::Status Off() {
+    return core::Error(absl::StatusCode::kUnavailable, "MODEL_CONTROL_OFF",
+                       "explicit model load / unload is not allowed: server.model_control is none");
+  }
+};
+
 class Server final : public EmbeddingServer {
  public:
-  explicit Server(std::unique_ptr<service::Backend> backend)
+  Server(std::unique_ptr<service::Backend> backend, const Servables& others)
       : backend_(std::move(backend)),
+        oip_context_{.backend = *backend_,
+                     .control = control_,
+                     .options = {},
+                     .servables = oip::Servables(&backend_->models, &control_, {.limits = backend_->limits}, others)},
         embedding_service_(backend_.get()),
         diagnostics_service_(backend_.get()),
-        admin_service_(backend_.get()) {}
+        admin_service_(backend_.get()),
+        inference_service_(&oip_context_) {
+    for (const auto& each : others) backend_->statistics.Open(each->name(), each->version());
+  }
 
   ~Server() override { Shutdown(absl::ZeroDuration()); }
 
@@ -126,6 +150,7 @@ class Server final : public EmbeddingServer {
     builder.RegisterService(&embedding_service_);
     builder.RegisterService(&diagnostics_service_);
     builder.RegisterService(&admin_service_);
+    builder.RegisterService(&inference_service_);
     std::vector<int> ports(addresses.size(), 0);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       std::string bound = addresses[i];
@@ -190,14 +215,18 @@ class Server final : public EmbeddingServer {
     health.SetServingStatus(v1::EmbeddingService::service_full_name(), true);
     health.SetServingStatus(v1::DiagnosticsService::service_full_name(), true);
     health.SetServingStatus(v1::AdminService::service_full_name(), true);
+    health.SetServingStatus(inference::GRPCInferenceService::service_full_name(), true);
     for (const auto& model : backend_->models.All()) health.SetServingStatus(model->name(), true);
   }
 
   // The services use the backend and gRPC's server uses them, so they go in this order.
   const std::unique_ptr<service::Backend> backend_;
+  FixedModels control_;
+  oip::Context oip_context_;
   service::EmbeddingService embedding_service_;
   service::DiagnosticsService diagnostics_service_;
   service::AdminService admin_service_;
+  oip::InferenceService inference_service_;
   std::unique_ptr<grpc::Server> server_;
   std::atomic<bool> stopping_ = false;
   std::vector<UnixSocket> sockets_;
@@ -208,13 +237,14 @@ class Server final : public EmbeddingServer {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<EmbeddingServer>> EmbeddingServer::Start(const config::ServerConfig& config) {
+absl::StatusOr<std::unique_ptr<EmbeddingServer>> EmbeddingServer::Start(const config::ServerConfig& config,
+                                                                        const Servables& others) {
   // gRPC tidies up when its last user leaves, and then waits up to ten seconds for a poller that covered a blocked
   // write. One reference is kept to the end of the process, so that a server stops as soon as it is drained.
   [[maybe_unused]] static const bool kept = (grpc_init(), true);
   auto backend = MakeBackend(config);
   if (absl::Status status = LoadModels(config, backend.get()); !status.ok()) return status;
-  auto server = std::make_unique<Server>(std::move(backend));
+  auto server = std::make_unique<Server>(std::move(backend), others);
   if (absl::Status status = server->Listen(config.listen); !status.ok()) return status;
   return server;
 }
