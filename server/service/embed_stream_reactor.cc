@@ -14,6 +14,7 @@
 #include "server/service/embed_answer.h"
 #include "server/service/embed_target.h"
 #include "server/service/overload.h"
+#include "server/service/phase_clock.h"
 
 namespace embd::service {
 namespace {
@@ -29,6 +30,7 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
   }
 
   void OnReadDone(bool ok) override {
+    clock_ = PhaseClock();
     if (!ok) {
       std::optional<grpc::Status> end;
       {
@@ -69,14 +71,15 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
 
   void Answer(bool on_worker) {
     call_.Restart();
-    absl::Status status = WithinMemory([&] { return Read(on_worker); });
-    if (!status.ok()) {
-      message_.Clear();  // nothing of what could not be read is echoed
-      return Refuse(status);
-    }
+    clock_.EndQueue();
+    absl::Status status = Read();
+    if (!status.ok()) return Refuse(status);
     std::optional<core::EmbedPlan> plan;
     std::optional<EmbedTarget> target;
     status = WithinMemory([&] {
+      if (on_worker) {  // The caller may have gone while this waited. Asked once it is known whose failure that is.
+        if (absl::Status interrupted = call_.Interrupted(); !interrupted.ok()) return interrupted;
+      }
       auto created = PlanEmbed(backend_, message_.mutable_request(), backend_.limits);
       if (!created.ok()) return created.status();
       plan.emplace(*std::move(created));
@@ -86,6 +89,7 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
       return absl::OkStatus();
     });
     if (!status.ok()) return Refuse(status);
+    clock_.EndInput();
     if (IsLarge(*plan) && !on_worker) {
       backend_.workers.Add([this, plan = *std::move(plan), target = std::move(target)] { Compose(plan, target); });
     } else {
@@ -93,12 +97,14 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
     }
   }
 
-  absl::Status Read(bool on_worker) {
-    if (on_worker) {  // the caller may have gone while this waited
-      if (absl::Status status = call_.Interrupted(); !status.ok()) return status;
+  absl::Status Read() {
+    absl::Status status = WithinMemory([this] { return Decode(request_, backend_.max_request_bytes, &message_); });
+    if (!status.ok()) {
+      message_.Clear();  // nothing of what could not be read is echoed, and it names no model
+      return status;
     }
-    if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message_); !status.ok()) return status;
     if (const std::size_t size = message_.request_id().size(); size > kMaxRequestIdBytes) {
+      message_.clear_request_id();
       return core::InvalidArgument("INVALID_OPTION", absl::StrCat("request_id has ", size, " bytes; at most ",
                                                                   kMaxRequestIdBytes, " are allowed"));
     }
@@ -106,12 +112,13 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
   }
 
   void Compose(const core::EmbedPlan& plan, const std::optional<EmbedTarget>& target) {
+    clock_.EndQueue();
     grpc::ByteBuffer reply;
     const absl::Status status = WithinMemory([&] {
-      if (target.has_value()) return ComposeTo(*target, plan, &reply);
-      auto buffer = ComposeReply(backend_, plan, [this] { return call_.Interrupted(); });
-      if (!buffer.ok()) return buffer.status();
-      reply = FrameStreamReply(message_.request_id(), index_, plan, *std::move(buffer));
+      auto framed = target.has_value() ? ComposeTo(*target, plan) : ComposeWhole(plan);
+      if (!framed.ok()) return framed.status();
+      backend_.statistics.CountSuccess(message_.request().model(), plan.batch_size(), clock_.End());
+      reply.Swap(&*framed);
       return absl::OkStatus();
     });
     if (!status.ok()) return Refuse(status);
@@ -121,18 +128,26 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
     Push(reply);
   }
 
-  absl::Status ComposeTo(const EmbedTarget& target, const core::EmbedPlan& plan, grpc::ByteBuffer* reply) {
+  absl::StatusOr<grpc::ByteBuffer> ComposeWhole(const core::EmbedPlan& plan) {
+    auto buffer = ComposeReply(backend_, plan, [this] { return call_.Interrupted(); });
+    if (!buffer.ok()) return buffer.status();
+    clock_.EndCompute();
+    return FrameStreamReply(message_.request_id(), index_, plan, *std::move(buffer));
+  }
+
+  absl::StatusOr<grpc::ByteBuffer> ComposeTo(const EmbedTarget& target, const core::EmbedPlan& plan) {
     absl::Status status = ComposeToTarget(backend_, plan, target, [this] { return call_.Interrupted(); });
     if (!status.ok()) return status;
+    clock_.EndCompute();
     v1::EmbedStreamResponse item;
     item.set_request_id(message_.request_id());
     item.set_index(index_);
     *item.mutable_response() = TargetReply(plan, target);
-    *reply = Encode(item);
-    return status;
+    return Encode(item);
   }
 
   void Refuse(const absl::Status& status) {
+    backend_.statistics.CountFailure(message_.request().model(), clock_.End().total);
     v1::EmbedStreamResponse item;
     item.set_request_id(message_.request_id());
     item.set_index(index_);
@@ -184,6 +199,7 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
   // Used by the one answer that is being made.
   grpc::ByteBuffer request_;
   v1::EmbedStreamRequest message_;
+  PhaseClock clock_;
   std::int64_t index_ = 0;
 
   core::Mutex mutex_;

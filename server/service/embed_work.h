@@ -39,7 +39,6 @@ class EmbedWork {
 
   [[nodiscard]] std::int64_t batch_size() const { return plan_.batch_size(); }
   [[nodiscard]] std::int64_t sequence_length() const { return plan_.sequence_length(); }
-  [[nodiscard]] const std::string& model_version() const { return plan_.model().version(); }
   [[nodiscard]] bool IsLarge() const { return service::IsLarge(plan_); }
 
   /// Errors: those of ComposeReply, or of ComposeToTarget.
