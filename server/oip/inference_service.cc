@@ -51,7 +51,8 @@ grpc::ServerBidiReactor<ByteBuffer, ByteBuffer>* InferenceService::ModelStreamIn
   return AnswerModelStream(context_, context);
 }
 
-ServerUnaryReactor* InferenceService::ServerLive(CallbackServerContext* context, const ByteBuffer* request, ByteBuffer* reply) {
+ServerUnaryReactor* InferenceService::ServerLive(CallbackServerContext* context, const ByteBuffer* request,
+                                                 ByteBuffer* reply) {
   using Request = ::inference::ServerLiveRequest;
   using Response = ::inference::ServerLiveResponse;
   return Start<Request, Response>(
@@ -63,7 +64,8 @@ ServerUnaryReactor* InferenceService::ServerLive(CallbackServerContext* context,
       });
 }
 
-ServerUnaryReactor* InferenceService::ServerReady(CallbackServerContext* context, const ByteBuffer* request, ByteBuffer* reply) {
+ServerUnaryReactor* InferenceService::ServerReady(CallbackServerContext* context, const ByteBuffer* request,
+                                                  ByteBuffer* reply) {
   using Request = ::inference::ServerReadyRequest;
   using Response = ::inference::ServerReadyResponse;
   return Start<Request, Response>(
@@ -75,7 +77,8 @@ ServerUnaryReactor* InferenceService::ServerReady(CallbackServerContext* context
       });
 }
 
-ServerUnaryReactor* InferenceService::ModelReady(CallbackServerContext* context, const ByteBuffer* request, ByteBuffer* reply) {
+ServerUnaryReactor* InferenceService::ModelReady(CallbackServerContext* context, const ByteBuffer* request,
+                                                 ByteBuffer* reply) {
   using Request = ::inference::ModelReadyRequest;
   using Response = ::inference::ModelReadyResponse;
   return Start<Request, Response>(
@@ -88,7 +91,8 @@ ServerUnaryReactor* InferenceService::ModelReady(CallbackServerContext* context,
       });
 }
 
-ServerUnaryReactor* InferenceService::ServerMetadata(CallbackServerContext* context, const ByteBuffer* request, ByteBuffer* reply) {
+ServerUnaryReactor* InferenceService::ServerMetadata(CallbackServerContext* context, const ByteBuffer* request,
+                                                     ByteBuffer* reply) {
   using Request = ::inference::ServerMetadataRequest;
   using Response = ::inference::ServerMetadataResponse;
   return Start<Request, Response>(
@@ -98,7 +102,8 @@ ServerUnaryReactor* InferenceService::ServerMetadata(CallbackServerContext* cont
       });
 }
 
-ServerUnaryReactor* InferenceService::ModelMetadata(CallbackServerContext* context, const ByteBuffer* request, ByteBuffer* reply) {
+ServerUnaryReactor* InferenceService::ModelMetadata(CallbackServerContext* context, const ByteBuffer* request,
+                                                    ByteBuffer* reply) {
   using Request = ::inference::ModelMetadataRequest;
   using Response = ::inference::ModelMetadataResponse;
   return Start<Request, Response>(
@@ -110,7 +115,8 @@ ServerUnaryReactor* InferenceService::ModelMetadata(CallbackServerContext* conte
       });
 }
 
-ServerUnaryReactor* InferenceService::ModelConfig(CallbackServerContext* context, const ByteBuffer* request, ByteBuffer* reply) {
+ServerUnaryReactor* InferenceService::ModelConfig(CallbackServerContext* context, const ByteBuffer* request,
+                                                  ByteBuffer* reply) {
   using Request = ::inference::ModelConfigRequest;
   using Response = ::inference::ModelConfigResponse;
   return Start<Request, Response>(
@@ -122,7 +128,8 @@ ServerUnaryReactor* InferenceService::ModelConfig(CallbackServerContext* context
       });
 }
 
-ServerUnaryReactor* InferenceService::ModelStatistics(CallbackServerContext* context, const ByteBuffer* request, ByteBuffer* reply) {
+ServerUnaryReactor* InferenceService::ModelStatistics(CallbackServerContext* context, const ByteBuffer* request,
+                                                      ByteBuffer* reply) {
   using Request = ::inference::ModelStatisticsRequest;
   using Response = ::inference::ModelStatisticsResponse;
   return Start<Request, Response>(
@@ -142,7 +149,8 @@ ServerUnaryReactor* InferenceService::ModelStatistics(CallbackServerContext* con
       });
 }
 
-ServerUnaryReactor* InferenceService::RepositoryIndex(CallbackServerContext* context, const ByteBuffer* request, ByteBuffer* reply) {
+ServerUnaryReactor* InferenceService::RepositoryIndex(CallbackServerContext* context, const ByteBuffer* request,
+                                                      ByteBuffer* reply) {
   using Request = ::inference::RepositoryIndexRequest;
   using Response = ::inference::RepositoryIndexResponse;
   return Start<Request, Response>(
@@ -152,7 +160,8 @@ ServerUnaryReactor* InferenceService::RepositoryIndex(CallbackServerContext* con
       });
 }
 
-ServerUnaryReactor* InferenceService::RepositoryModelLoad(CallbackServerContext* context, const ByteBuffer* request, ByteBuffer* reply) {
+ServerUnaryReactor* InferenceService::RepositoryModelLoad(CallbackServerContext* context, const ByteBuffer* request,
+                                                          ByteBuffer* reply) {
   using Request = ::inference::RepositoryModelLoadRequest;
   using Response = ::inference::RepositoryModelLoadResponse;
   return Start<Request, Response>(
@@ -162,7 +171,8 @@ ServerUnaryReactor* InferenceService::RepositoryModelLoad(CallbackServerContext*
       });
 }
 
-ServerUnaryReactor* InferenceService::RepositoryModelUnload(CallbackServerContext* context, const ByteBuffer* request, ByteBuffer* reply) {
+ServerUnaryReactor* InferenceService::RepositoryModelUnload(CallbackServerContext* context, const ByteBuffer* request,
+                                                            ByteBuffer* reply) {
   using Request = ::inference::RepositoryModelUnloadRequest;
   using Response = ::inference::RepositoryModelUnloadResponse;
   return Start<Request, Response>(
@@ -172,7 +182,8 @@ ServerUnaryReactor* InferenceService::RepositoryModelUnload(CallbackServerContex
       });
 }
 
-ServerUnaryReactor* InferenceService::SystemSharedMemoryStatus(CallbackServerContext* context, const ByteBuffer* request, ByteBuffer* reply) {
+ServerUnaryReactor* InferenceService::SystemSharedMemoryStatus(CallbackServerContext* context,
+                                                               const ByteBuffer* request, ByteBuffer* reply) {
   using Request = ::inference::SystemSharedMemoryStatusRequest;
   using Response = ::inference::SystemSharedMemoryStatusResponse;
   return Start<Request, Response>(
@@ -182,7 +193,8 @@ ServerUnaryReactor* InferenceService::SystemSharedMemoryStatus(CallbackServerCon
       });
 }
 
-ServerUnaryReactor* InferenceService::SystemSharedMemoryRegister(CallbackServerContext* context, const ByteBuffer* request, ByteBuffer* reply) {
+ServerUnaryReactor* InferenceService::SystemSharedMemoryRegister(CallbackServerContext* context,
+                                                                 const ByteBuffer* request, ByteBuffer* reply) {
   using Request = ::inference::SystemSharedMemoryRegisterRequest;
   using Response = ::inference::SystemSharedMemoryRegisterResponse;
   return Start<Request, Response>(
@@ -192,7 +204,8 @@ ServerUnaryReactor* InferenceService::SystemSharedMemoryRegister(CallbackServerC
       });
 }
 
-ServerUnaryReactor* InferenceService::SystemSharedMemoryUnregister(CallbackServerContext* context, const ByteBuffer* request, ByteBuffer* reply) {
+ServerUnaryReactor* InferenceService::SystemSharedMemoryUnregister(CallbackServerContext* context,
+                                                                   const ByteBuffer* request, ByteBuffer* reply) {
   using Request = ::inference::SystemSharedMemoryUnregisterRequest;
   using Response = ::inference::SystemSharedMemoryUnregisterResponse;
   return Start<Request, Response>(
@@ -202,24 +215,34 @@ ServerUnaryReactor* InferenceService::SystemSharedMemoryUnregister(CallbackServe
       });
 }
 
-ServerUnaryReactor* InferenceService::CudaSharedMemoryStatus(CallbackServerContext* context, const ByteBuffer* request, ByteBuffer* reply) {
-  return Refuse<::inference::CudaSharedMemoryStatusRequest, ::inference::CudaSharedMemoryStatusResponse>(*context_, "CudaSharedMemoryStatus", context, request, reply, kNoCuda);
+ServerUnaryReactor* InferenceService::CudaSharedMemoryStatus(CallbackServerContext* context, const ByteBuffer* request,
+                                                             ByteBuffer* reply) {
+  return Refuse<::inference::CudaSharedMemoryStatusRequest, ::inference::CudaSharedMemoryStatusResponse>(
+      *context_, "CudaSharedMemoryStatus", context, request, reply, kNoCuda);
 }
 
-ServerUnaryReactor* InferenceService::CudaSharedMemoryRegister(CallbackServerContext* context, const ByteBuffer* request, ByteBuffer* reply) {
-  return Refuse<::inference::CudaSharedMemoryRegisterRequest, ::inference::CudaSharedMemoryRegisterResponse>(*context_, "CudaSharedMemoryRegister", context, request, reply, kNoCuda);
+ServerUnaryReactor* InferenceService::CudaSharedMemoryRegister(CallbackServerContext* context,
+                                                               const ByteBuffer* request, ByteBuffer* reply) {
+  return Refuse<::inference::CudaSharedMemoryRegisterRequest, ::inference::CudaSharedMemoryRegisterResponse>(
+      *context_, "CudaSharedMemoryRegister", context, request, reply, kNoCuda);
 }
 
-ServerUnaryReactor* InferenceService::CudaSharedMemoryUnregister(CallbackServerContext* context, const ByteBuffer* request, ByteBuffer* reply) {
-  return Refuse<::inference::CudaSharedMemoryUnregisterRequest, ::inference::CudaSharedMemoryUnregisterResponse>(*context_, "CudaSharedMemoryUnregister", context, request, reply, kNoCuda);
+ServerUnaryReactor* InferenceService::CudaSharedMemoryUnregister(CallbackServerContext* context,
+                                                                 const ByteBuffer* request, ByteBuffer* reply) {
+  return Refuse<::inference::CudaSharedMemoryUnregisterRequest, ::inference::CudaSharedMemoryUnregisterResponse>(
+      *context_, "CudaSharedMemoryUnregister", context, request, reply, kNoCuda);
 }
 
-ServerUnaryReactor* InferenceService::TraceSetting(CallbackServerContext* context, const ByteBuffer* request, ByteBuffer* reply) {
-  return Refuse<::inference::TraceSettingRequest, ::inference::TraceSettingResponse>(*context_, "TraceSetting", context, request, reply, "the server writes no traces of its own");
+ServerUnaryReactor* InferenceService::TraceSetting(CallbackServerContext* context, const ByteBuffer* request,
+                                                   ByteBuffer* reply) {
+  return Refuse<::inference::TraceSettingRequest, ::inference::TraceSettingResponse>(
+      *context_, "TraceSetting", context, request, reply, "the server writes no traces of its own");
 }
 
-ServerUnaryReactor* InferenceService::LogSettings(CallbackServerContext* context, const ByteBuffer* request, ByteBuffer* reply) {
-  return Refuse<::inference::LogSettingsRequest, ::inference::LogSettingsResponse>(*context_, "LogSettings", context, request, reply, "logging is set in the server's configuration");
+ServerUnaryReactor* InferenceService::LogSettings(CallbackServerContext* context, const ByteBuffer* request,
+                                                  ByteBuffer* reply) {
+  return Refuse<::inference::LogSettingsRequest, ::inference::LogSettingsResponse>(
+      *context_, "LogSettings", context, request, reply, "logging is set in the server's configuration");
 }
 
 }  // namespace embd::oip

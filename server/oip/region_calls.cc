@@ -51,9 +51,9 @@ absl::StatusOr<::inference::SystemSharedMemoryRegisterResponse> AnswerRegister(
   constexpr auto kLargest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (request.offset() > kLargest || request.byte_size() > kLargest) {
     return core::InvalidArgument(
-        "INVALID_OPTION", absl::StrCat("Invalid offset + byte size for shared memory region: ",
-                                       InQuotes(request.name()), ": offset ", request.offset(), ", byte_size ",
-                                       request.byte_size(), ", neither may exceed 2^63 - 1"));
+        "INVALID_OPTION",
+        absl::StrCat("Invalid offset + byte size for shared memory region: ", InQuotes(request.name()), ": offset ",
+                     request.offset(), ", byte_size ", request.byte_size(), ", neither may exceed 2^63 - 1"));
   }
   v1::Region region;
   region.set_name(request.name());
@@ -75,7 +75,8 @@ absl::StatusOr<::inference::SystemSharedMemoryUnregisterResponse> AnswerUnregist
   for (const auto& region : backend.regions.All()) {
     if (!request.name().empty() && region.name() != request.name()) continue;
     // one that has gone meanwhile is what was asked for
-    if (absl::Status status = service::UnregisterRegion(backend, call, region.name()); !status.ok() && !absl::IsNotFound(status)) {
+    if (absl::Status status = service::UnregisterRegion(backend, call, region.name());
+        !status.ok() && !absl::IsNotFound(status)) {
       return status;
     }
   }

@@ -31,8 +31,8 @@ absl::Status CheckMayControl(const ModelControl& control, const std::string& rep
   }
   if (absl::StrContains(model, '/') || absl::StrContains(model, '\\') || model == "..") {
     return core::InvalidArgument(
-        "INVALID_OPTION", absl::StrCat("failed to load ", InQuotes(model),
-                                       ", model name must not contain path traversal characters"));
+        "INVALID_OPTION",
+        absl::StrCat("failed to load ", InQuotes(model), ", model name must not contain path traversal characters"));
   }
   return absl::OkStatus();
 }
@@ -87,9 +87,9 @@ absl::StatusOr<::inference::RepositoryModelLoadResponse> AnswerLoad(
   }
   if (!request.parameters().empty()) {
     return core::InvalidArgument(
-        "INVALID_OPTION", absl::StrCat("failed to load ", InQuotes(model), ", parameter ",
-                                       InQuotes(request.parameters().begin()->first),
-                                       " is not supported: models are loaded as the server's configuration says"));
+        "INVALID_OPTION",
+        absl::StrCat("failed to load ", InQuotes(model), ", parameter ", InQuotes(request.parameters().begin()->first),
+                     " is not supported: models are loaded as the server's configuration says"));
   }
   if (absl::Status status = context.control.Load(model); !status.ok()) return Failed("load", model, status);
   return ::inference::RepositoryModelLoadResponse();
@@ -104,9 +104,9 @@ absl::StatusOr<::inference::RepositoryModelUnloadResponse> AnswerUnload(
   for (const auto& [name, value] : request.parameters()) {
     const bool known = name == "unload_dependents" && value.has_bool_param();
     if (known) continue;
-    return core::InvalidArgument("INVALID_OPTION",
-                                 absl::StrCat("parameter ", InQuotes(name),
-                                              " is not supported; allowed is 'unload_dependents', a bool_param"));
+    return core::InvalidArgument(
+        "INVALID_OPTION",
+        absl::StrCat("parameter ", InQuotes(name), " is not supported; allowed is 'unload_dependents', a bool_param"));
   }
   if (absl::Status status = context.control.Unload(model); !status.ok()) return Failed("unload", model, status);
   return ::inference::RepositoryModelUnloadResponse();

@@ -12,7 +12,8 @@ grpc::ServerUnaryReactor* AdminService::RegisterRegion(grpc::CallbackServerConte
   return RawUnary<v1::RegisterRegionRequest, v1::RegisterRegionResponse>::Start(
       backend_, "RegisterRegion", context, request, reply, Length::kMedium,
       [this](const auto& message, const Call& call) -> absl::StatusOr<v1::RegisterRegionResponse> {
-        if (absl::Status status = service::RegisterRegion(*backend_, call, message.region()); !status.ok()) return status;
+        if (absl::Status status = service::RegisterRegion(*backend_, call, message.region()); !status.ok())
+          return status;
         return v1::RegisterRegionResponse();
       });
 }
@@ -22,7 +23,8 @@ grpc::ServerUnaryReactor* AdminService::UnregisterRegion(grpc::CallbackServerCon
   return RawUnary<v1::UnregisterRegionRequest, v1::UnregisterRegionResponse>::Start(
       backend_, "UnregisterRegion", context, request, reply, Length::kMedium,
       [this](const auto& message, const Call& call) -> absl::StatusOr<v1::UnregisterRegionResponse> {
-        if (absl::Status status = service::UnregisterRegion(*backend_, call, message.name()); !status.ok()) return status;
+        if (absl::Status status = service::UnregisterRegion(*backend_, call, message.name()); !status.ok())
+          return status;
         return v1::UnregisterRegionResponse();
       });
 }
