@@ -71,7 +71,7 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
 
   void Answer(bool on_worker) {
     call_.Restart();
-    clock_.EndQueue();
+    if (on_worker) clock_.EndQueue();
     absl::Status status = Read();
     if (!status.ok()) return Refuse(status);
     std::optional<core::EmbedPlan> plan;
@@ -91,7 +91,10 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
     if (!status.ok()) return Refuse(status);
     clock_.EndInput();
     if (IsLarge(*plan) && !on_worker) {
-      backend_.workers.Add([this, plan = *std::move(plan), target = std::move(target)] { Compose(plan, target); });
+      backend_.workers.Add([this, plan = *std::move(plan), target = std::move(target)] {
+        clock_.EndQueue();
+        Compose(plan, target);
+      });
     } else {
       Compose(*plan, target);
     }
@@ -112,7 +115,6 @@ class EmbedStreamReactor final : public grpc::ServerBidiReactor<grpc::ByteBuffer
   }
 
   void Compose(const core::EmbedPlan& plan, const std::optional<EmbedTarget>& target) {
-    clock_.EndQueue();
     grpc::ByteBuffer reply;
     const absl::Status status = WithinMemory([&] {
       auto framed = target.has_value() ? ComposeTo(*target, plan) : ComposeWhole(plan);
