@@ -19,6 +19,7 @@
 #include "embd/client/client.h"
 #include "embd/client/shared_region.h"
 #include "gmock/gmock.h"
+#include "grpc/grpc.h"
 #include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/grpcpp.h"
 #include "server/app/model_builder.h"
@@ -45,6 +46,8 @@ class ModelStatistics : public ::testing::Test {
  protected:
   ModelStatistics() : folder_((std::filesystem::temp_directory_path() / "embd-statistics-XXXXXX").string()) {
     if (mkdtemp(folder_.data()) == nullptr) std::abort();
+    // Else gRPC tidies up after each test, which may take it ten seconds.
+    [[maybe_unused]] static const bool kept = (grpc_init(), true);
     backend_ = MakeBackend(folder_);
     app::TableBudget budget(std::int64_t{1} << 30);
     for (const config::ModelConfig& model :
