@@ -123,9 +123,9 @@ void Set(const service::Duration& duration, ::inference::StatisticDuration* mess
   Set(counts.output, stats.mutable_compute_output());
   Set({}, stats.mutable_cache_hit());
   Set({}, stats.mutable_cache_miss());
-  for (const auto& [batch_size, batch] : counts.by_batch_size) {
+  for (const service::ModelCounts::Batch& batch : counts.by_batch_size) {
     ::inference::InferBatchStatistics& each = *message.add_batch_stats();
-    each.set_batch_size(static_cast<std::uint64_t>(batch_size));
+    each.set_batch_size(static_cast<std::uint64_t>(batch.size));
     Set(batch.input, each.mutable_compute_input());
     Set(batch.compute, each.mutable_compute_infer());
     Set(batch.output, each.mutable_compute_output());

@@ -50,7 +50,7 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
         request_bytes_(static_cast<std::int64_t>(request->Length())) {}
 
   void Begin(bool on_worker) {
-    clock_.EndQueue();
+    if (on_worker) clock_.EndQueue();
     const absl::Status status = WithinMemory([&] { return Plan(on_worker); });
     request_.Clear();
     if (!status.ok()) return End(status);
@@ -74,12 +74,14 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
   }
 
   void GoOn(bool on_worker) {
-    if (chunks_->AreLarge() && !on_worker) return backend_.workers.Add([this] { SendNext(); });
-    SendNext();
+    if (!chunks_->AreLarge() || on_worker) return SendNext();
+    backend_.workers.Add([this] {
+      clock_.EndQueue();
+      SendNext();
+    });
   }
 
   void SendNext() {
-    clock_.EndQueue();
     const absl::Status status = WithinMemory([this] {
       auto message = chunks_->Next(
           backend_, [this] { return call_.Interrupted(); }, &clock_);

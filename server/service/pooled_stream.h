@@ -93,7 +93,7 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
 
   void Read(bool on_worker) {
     call_.Restart();
-    clock_.EndQueue();
+    if (on_worker) clock_.EndQueue();
     absl::Status status = WithinMemory([this] { return Decode(request_, backend_.max_request_bytes, &message_); });
     if (!status.ok()) {
       message_.Clear();  // nothing of what could not be read is echoed, and it names no model
@@ -112,24 +112,26 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     if (!status.ok()) return Refuse(status);
     clock_.EndInput();
     if (work_->IsLarge() && !on_worker) {
-      backend_.workers.Add([this] { Answer(); });
+      backend_.workers.Add([this] {
+        clock_.EndQueue();
+        Answer();
+      });
     } else {
       Answer();
     }
   }
 
   void Answer() {
-    clock_.EndQueue();
     grpc::ByteBuffer reply;
     const absl::Status status = WithinMemory([&] {
       auto framed = Item::Answer(
           backend_, *work_, message_, index_, [this] { return call_.Interrupted(); }, &clock_);
       if (!framed.ok()) return framed.status();
+      backend_.statistics.CountSuccess(Item::ModelName(message_), work_->batch_size(), clock_.End());
       reply.Swap(&*framed);
       return absl::OkStatus();
     });
     if (!status.ok()) return Refuse(status);
-    backend_.statistics.CountSuccess(Item::ModelName(message_), work_->batch_size(), clock_.End());
     call_.Log(Item::ModelName(message_), work_->batch_size(), work_->sequence_length(),
               static_cast<std::int64_t>(request_.Length()), static_cast<std::int64_t>(reply.Length()),
               absl::OkStatus());

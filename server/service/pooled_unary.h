@@ -53,9 +53,11 @@ class PooledCall {
   /// Whether nothing of the call should be done on gRPC's own threads.
   [[nodiscard]] bool HasLargeRequest() const { return service::IsLarge(request_); }
 
+  /// To be told when the call has come to a thread that it waited for.
+  void EndQueue() { clock_.EndQueue(); }
+
   /// Decodes and plans.
   [[nodiscard]] absl::Status Plan() {
-    clock_.EndQueue();
     return WithinMemory([this] {
       if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message_); !status.ok()) {
         message_.Clear();  // what cannot be read names no model
@@ -76,7 +78,6 @@ class PooledCall {
 
   /// Answers what has been planned. Returns how the call ends.
   [[nodiscard]] grpc::Status Answer() {
-    clock_.EndQueue();
     return End(WithinMemory([this] {
       const auto interrupted = [this] { return call_.Interrupted(); };
       auto framed = [&] {
@@ -124,13 +125,17 @@ class PooledReactor final : public grpc::ServerUnaryReactor {
 
   void PlanAndAnswer() {
     workers_.Add([this] {
+      call_->EndQueue();
       const absl::Status status = call_->Plan();
       End(status.ok() ? call_->Answer() : call_->End(status));
     });
   }
 
   void Answer() {
-    workers_.Add([this] { End(call_->Answer()); });
+    workers_.Add([this] {
+      call_->EndQueue();
+      End(call_->Answer());
+    });
   }
 
   void OnCancel() override {

@@ -10,6 +10,14 @@ std::int64_t MillisecondsSinceEpoch(std::chrono::system_clock::time_point time) 
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
 }
 
+// A vector, since who reads the counts holds the lock for a copy of it.
+ModelCounts::Batch& OfSize(std::int64_t size, std::vector<ModelCounts::Batch>& batches) {
+  const auto found = std::lower_bound(batches.begin(), batches.end(), size,
+                                      [](const ModelCounts::Batch& batch, std::int64_t s) { return batch.size < s; });
+  if (found != batches.end() && found->size == size) return *found;
+  return *batches.insert(found, {.size = size});
+}
+
 }  // namespace
 
 void Statistics::Open(const std::string& name, const std::string& version) {
@@ -24,7 +32,7 @@ void Statistics::CountSuccess(const std::string& name, std::int64_t batch_size, 
   const auto found = models_.find(name);
   if (found == models_.end()) return;
   ModelCounts& counts = found->second;
-  ModelCounts::Batch& batch = counts.by_batch_size[batch_size];  // first: the only one that may find no memory
+  ModelCounts::Batch& batch = OfSize(batch_size, counts.by_batch_size);  // first, since it may find no memory
   batch.input.Add(phases.input);
   batch.compute.Add(phases.compute);
   batch.output.Add(phases.output);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "server/core/threads/mutex.h"
@@ -37,22 +38,22 @@ struct Phases {
 struct ModelCounts {
   /// The requests of one batch size.
   struct Batch {
+    std::int64_t size = 0;
     Duration input, compute, output;
   };
   std::string version;                 ///< of the model that was loaded last
   std::int64_t last_inference_ms = 0;  ///< the latest arrival of a successful request, since 1970; 0: there was none
   std::uint64_t rows = 0;              ///< of the batches of successful requests
   Duration success, fail;
-  Duration queue, input, compute, output;       ///< of successful requests
-  std::map<std::int64_t, Batch> by_batch_size;  ///< of successful requests
+  Duration queue, input, compute, output;  ///< of successful requests
+  std::vector<Batch> by_batch_size;        ///< of successful requests, in order of size
 };
 
 /// Counts what is asked of the models, by name, over all protocols. A name keeps its counts whatever is loaded anew.
 ///
 /// Thread safety: thread-safe. Counting holds the one lock for as long as adding a few numbers takes; `Of` for as long
-/// as copying them, about 50 ns for each batch size that was asked for. Memory: about 130 bytes for each batch size of
-/// each model; only sizes that were served count, so there are at most max_batch_size + 1. Names that were not opened
-/// take none.
+/// as copying them, 10 ns a batch size. Memory: 56 bytes for each batch size of each model that was served, twice that
+/// where memory was kept for more; there are at most max_batch_size + 1. Names that were not opened take none.
 class Statistics {
  public:
   /// Begins to count for a model, or goes on where its name is counted already: then only the version is replaced.

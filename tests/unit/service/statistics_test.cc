@@ -14,9 +14,10 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::nanoseconds;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::IsEmpty;
-using ::testing::Pair;
 
 MATCHER_P2(IsDuration, count, ns, "") {
   *result_listener << arg.count << " times, " << arg.sum.count() << " ns";
@@ -56,12 +57,13 @@ TEST(Statistics, TellsBatchSizesApart) {
 
   for (const std::int64_t batch_size : {3, 0, 1, 1}) statistics.CountSuccess("m", batch_size, kPhases);
 
-  const auto is = [](int count) {
-    return ::testing::AllOf(::testing::Field("input", &ModelCounts::Batch::input, IsDuration(count, 20 * count)),
-                            ::testing::Field("compute", &ModelCounts::Batch::compute, IsDuration(count, 30 * count)),
-                            ::testing::Field("output", &ModelCounts::Batch::output, IsDuration(count, 4 * count)));
+  const auto is = [](std::int64_t size, int count) {
+    return AllOf(Field("size", &ModelCounts::Batch::size, size),
+                 Field("input", &ModelCounts::Batch::input, IsDuration(count, 20 * count)),
+                 Field("compute", &ModelCounts::Batch::compute, IsDuration(count, 30 * count)),
+                 Field("output", &ModelCounts::Batch::output, IsDuration(count, 4 * count)));
   };
-  EXPECT_THAT(statistics.Of("m").by_batch_size, ElementsAre(Pair(0, is(1)), Pair(1, is(2)), Pair(3, is(1))));
+  EXPECT_THAT(statistics.Of("m").by_batch_size, ElementsAre(is(0, 1), is(1, 2), is(3, 1)));
 }
 
 TEST(Statistics, FailuresCountApartAndMoveNothingElse) {
@@ -150,7 +152,7 @@ TEST(Statistics, ConcurrentCallersLoseNoCount) {
   for (int i = 0; i < 100; ++i) {
     const ModelCounts counts = statistics.Of("m");
     std::uint64_t executions = 0;
-    for (const auto& [size, batch] : counts.by_batch_size) executions += batch.compute.count;
+    for (const ModelCounts::Batch& batch : counts.by_batch_size) executions += batch.compute.count;
     EXPECT_EQ(executions, counts.success.count);
   }
   for (std::thread& thread : threads) thread.join();
