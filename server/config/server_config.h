@@ -278,10 +278,10 @@ struct ServerConfig {
   std::optional<SharedMemory> shared_memory;  ///< unset: off
   bool explicit_model_control = false;        ///< whether callers may have models loaded and unloaded
   Inference inference;
-  double drain_seconds = 30.0;                ///< how long SIGTERM waits for calls in flight; 0 to 86400
-  std::string ready_file;                     ///< written once the server serves; empty: none
-  std::string log_level = "info";             ///< trace, debug, info, warn, error, off
-  std::vector<ModelConfig> models;            ///< never empty after loading: the demo models stand in
+  double drain_seconds = 30.0;      ///< how long SIGTERM waits for calls in flight; 0 to 86400
+  std::string ready_file;           ///< written once the server serves; empty: none
+  std::string log_level = "info";   ///< trace, debug, info, warn, error, off
+  std::vector<ModelConfig> models;  ///< never empty after loading: the demo models stand in
 
   friend bool operator==(const ServerConfig&, const ServerConfig&) = default;
 };

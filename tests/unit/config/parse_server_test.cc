@@ -240,9 +240,9 @@ TEST(InferenceSetting, OutputDatatypeIsOneOfThree) {
                          Parse(absl::StrCat("server: { inference: { output_datatype: ", text, " } }")));
     EXPECT_EQ(config.inference.output_type, type) << text;
   }
-  EXPECT_THAT(Parse("server:\n  inference:\n    output_datatype: FP64\n"),
-              StatusIs(kInvalid,
-                       "embd.yaml:3: server.inference.output_datatype: must be FP32, FP16 or BF16, got \"FP64\""));
+  EXPECT_THAT(
+      Parse("server:\n  inference:\n    output_datatype: FP64\n"),
+      StatusIs(kInvalid, "embd.yaml:3: server.inference.output_datatype: must be FP32, FP16 or BF16, got \"FP64\""));
 }
 
 TEST(DrainTimeout, IsADurationOfAtMostADay) {

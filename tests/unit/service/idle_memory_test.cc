@@ -16,7 +16,7 @@ TEST(IdleMemory, IsGivenBackWithoutAnotherCall) {
   EXPECT_THAT(buffers->Take(4 << 20), IsOk());
   ASSERT_GT(buffers->idle_bytes(), 0u);
 
-  const IdleMemory idle_memory(buffers, std::chrono::milliseconds(1));
+  const IdleMemory idle_memory(buffers, TableBudget(0), std::chrono::milliseconds(1));
 
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (buffers->idle_bytes() > 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
@@ -27,7 +27,7 @@ TEST(IdleMemory, IsGivenBackWithoutAnotherCall) {
 TEST(IdleMemory, EndsAtOnce) {
   const auto buffers = service::ReplyBuffers::Create(64 << 20, 64 << 20);
   EXPECT_THAT(buffers->Take(4 << 20), IsOk());
-  { const IdleMemory idle_memory(buffers, std::chrono::hours(1)); }
+  { const IdleMemory idle_memory(buffers, TableBudget(0), std::chrono::hours(1)); }
 
   EXPECT_EQ(buffers->idle_bytes(), std::size_t{4} << 20);
   EXPECT_EQ(buffers.use_count(), 1);
