@@ -26,6 +26,8 @@
 #include "server/core/error.h"
 #include "server/core/kernels/simd_target.h"
 #include "server/observability/log.h"
+#include "server/oip/context.h"
+#include "server/oip/inference_service.h"
 #include "server/service/admin_service.h"
 #include "server/service/backend.h"
 #include "server/service/diagnostics_service.h"
@@ -71,15 +73,36 @@ std::unique_ptr<service::Backend> MakeBackend(const config::ServerConfig& config
       .diagnostics = service::WorkerPool(1)});
 }
 
+oip::Datatype ToDatatype(config::OutputType type) {
+  switch (type) {
+    case config::OutputType::kFloat32: return inference::TYPE_FP32;
+    case config::OutputType::kFloat16: return inference::TYPE_FP16;
+    case config::OutputType::kBFloat16: return inference::TYPE_BF16;
+  }
+  return inference::TYPE_FP32;
+}
+
 class Server final : public EmbeddingServer {
  public:
-  explicit Server(const config::ServerConfig& config)
+  Server(const config::ServerConfig& config, const Servables& others)
       : backend_(MakeBackend(config)),
         repository_(config, budget_, &backend_->models, &backend_->statistics,
                     [this](const std::string& model, bool serving) { health_.Set(model, serving); }),
+        oip_context_{
+            .backend = *backend_,
+            .control = repository_,
+            .stopping = stopping_,
+            .options = {.server_name = config.inference.name,
+                        .output_datatype = ToDatatype(config.inference.output_type)},
+            .servables = oip::Servables(
+                &backend_->models, &repository_,
+                {.output_datatype = ToDatatype(config.inference.output_type), .limits = backend_->limits}, others)},
         embedding_service_(backend_.get()),
         diagnostics_service_(backend_.get()),
-        admin_service_(backend_.get()) {}
+        admin_service_(backend_.get()),
+        inference_service_(&oip_context_) {
+    for (const auto& each : others) backend_->statistics.Open(each->name(), each->version());
+  }
 
   ~Server() override { Shutdown(absl::ZeroDuration()); }
 
@@ -99,6 +122,7 @@ class Server final : public EmbeddingServer {
     builder.RegisterService(&embedding_service_);
     builder.RegisterService(&diagnostics_service_);
     builder.RegisterService(&admin_service_);
+    builder.RegisterService(&inference_service_);
     std::vector<int> ports(addresses.size(), 0);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       std::string bound = addresses[i];
@@ -124,7 +148,7 @@ class Server final : public EmbeddingServer {
     }
     for (const char* const service :
          {"", v1::EmbeddingService::service_full_name(), v1::DiagnosticsService::service_full_name(),
-          v1::AdminService::service_full_name()}) {
+          v1::AdminService::service_full_name(), inference::GRPCInferenceService::service_full_name()}) {
       health_.Set(service, true);
     }
     health_.Serve(server_->GetHealthCheckService());
@@ -168,11 +192,13 @@ class Server final : public EmbeddingServer {
   const TableBudget budget_{MemoryLimit()};
   Health health_;
   ModelRepository repository_;
+  std::atomic<bool> stopping_ = false;
+  oip::Context oip_context_;
   service::EmbeddingService embedding_service_;
   service::DiagnosticsService diagnostics_service_;
   service::AdminService admin_service_;
+  oip::InferenceService inference_service_;
   std::unique_ptr<grpc::Server> server_;
-  std::atomic<bool> stopping_ = false;
   std::vector<UnixSocket> sockets_;
   std::vector<std::string> addresses_;
   int port_ = 0;
@@ -181,11 +207,12 @@ class Server final : public EmbeddingServer {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<EmbeddingServer>> EmbeddingServer::Start(const config::ServerConfig& config) {
+absl::StatusOr<std::unique_ptr<EmbeddingServer>> EmbeddingServer::Start(const config::ServerConfig& config,
+                                                                        const Servables& others) {
   // gRPC tidies up when its last user leaves, and then waits up to ten seconds for a poller that covered a blocked
   // write. One reference is kept to the end of the process, so that a server stops as soon as it is drained.
   [[maybe_unused]] static const bool kept = (grpc_init(), true);
-  auto server = std::make_unique<Server>(config);
+  auto server = std::make_unique<Server>(config, others);
   if (absl::Status status = server->LoadAll(); !status.ok()) return status;
   if (absl::Status status = server->Listen(config.listen); !status.ok()) return status;
   return server;

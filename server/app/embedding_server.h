@@ -11,6 +11,10 @@
 #include "server/config/server_config.h"
 #include "server/service/model_control.h"
 
+namespace embd::oip {
+class Servable;
+}
+
 namespace embd::app {
 
 /// A running server: all models loaded, all addresses bound, calls being answered.
@@ -18,12 +22,16 @@ namespace embd::app {
 /// Thread safety: thread-safe.
 class EmbeddingServer {
  public:
+  /// What the Open Inference Protocol serves besides the models of the configuration.
+  using Servables = std::vector<std::shared_ptr<const oip::Servable>>;
+
   /// Loads every model, then binds every address and starts to answer.
   ///
   /// Errors:
   ///   those of BuildModel
   ///   FAILED_PRECONDITION  [CANNOT_LISTEN] an address cannot be bound, or is another server's; names it.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<EmbeddingServer>> Start(const config::ServerConfig& config);
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<EmbeddingServer>> Start(const config::ServerConfig& config,
+                                                                              const Servables& others = {});
 
   virtual ~EmbeddingServer() = default;  ///< as Shutdown without grace
 

@@ -24,6 +24,9 @@ class Call {
   /// To be called from the reactor's OnCancel.
   void OnCancelled() { cancelled_.store(true, std::memory_order_relaxed); }
 
+  /// When the call, or the request of the stream that is answered now, arrived.
+  [[nodiscard]] std::chrono::steady_clock::time_point started() const { return started_; }
+
   /// OK while the caller waits for the result; else CANCELLED or DEADLINE_EXCEEDED. Cheap: asked between row blocks.
   [[nodiscard]] absl::Status Interrupted() const;
 

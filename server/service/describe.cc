@@ -63,9 +63,7 @@ void Summarize(const core::Model& model, v1::ModelSummary* message) {
   message->set_embedding_dim(model.embedding_dim());
   message->set_data_type(ToDataType(model.token().table.element_type()));
   if (const auto length = model.max_context_length()) message->set_max_context_length(*length);
-  std::int64_t bytes = 0;
-  for (const auto& [kind, table] : TablesOf(model)) bytes += ByteSize(*table);
-  message->set_byte_size(bytes);
+  message->set_byte_size(TableBytes(model));
   message->set_parameter_count(ParameterCount(model));
 }
 
@@ -126,6 +124,12 @@ void DescribeSum(const core::Model& model, v1::DescribeModelResponse* response) 
 }
 
 }  // namespace
+
+std::int64_t TableBytes(const core::Model& model) {
+  std::int64_t bytes = 0;
+  for (const auto& [kind, table] : TablesOf(model)) bytes += ByteSize(*table);
+  return bytes;
+}
 
 v1::DataType ToDataType(core::ElementType type) {
   switch (type) {

@@ -1,6 +1,8 @@
 #ifndef EMBD_SERVER_SERVICE_DESCRIBE_H_
 #define EMBD_SERVER_SERVICE_DESCRIBE_H_
 
+#include <cstdint>
+
 #include "absl/status/statusor.h"
 #include "embd/v1/diagnostics.pb.h"
 #include "server/core/engine/model_registry.h"
@@ -8,6 +10,9 @@
 
 // Models and the server, as messages. Errors and fields are described in diagnostics.proto.
 namespace embd::service {
+
+/// The memory of a model's tables, in bytes.
+[[nodiscard]] std::int64_t TableBytes(const core::Model& model);
 
 [[nodiscard]] v1::DataType ToDataType(core::ElementType type);
 

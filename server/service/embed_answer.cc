@@ -77,7 +77,12 @@ absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, v1::EmbedReque
   if (absl::Status status = CheckTablesUnchanged(**model, request->if_checksum()); !status.ok()) return status;
   auto input = ToEmbedInput(request);
   if (!input.ok()) return input.status();
-  auto plan = core::EmbedPlan::Create(*std::move(model), *std::move(input), limits);
+  return PlanModel(*std::move(model), *std::move(input), limits);
+}
+
+absl::StatusOr<core::EmbedPlan> PlanModel(std::shared_ptr<const core::Model> model, core::EmbedInput input,
+                                          const core::EmbedLimits& limits) {
+  auto plan = core::EmbedPlan::Create(std::move(model), std::move(input), limits);
   if (plan.ok() && plan->first_out_of_range()) {
     observability::LogWarning(absl::StrCat("model ", core::Quote(plan->model().name()), ": ", plan->warnings().front(),
                                            "; this is said once, DescribeModel counts them"));
@@ -115,14 +120,18 @@ absl::Status ComposeInto(Backend& backend, const core::EmbedPlan& plan, std::int
   return status;
 }
 
+core::Stores StoresForReply(std::size_t bytes) {
+  // What several threads compose, one thread will send, much later than the caches would keep it for.
+  return bytes < kSharedBytes ? core::Stores::kCached : core::Stores::kStreaming;
+}
+
 absl::StatusOr<ReplyBuffer> ComposeReply(Backend& backend, const core::EmbedPlan& plan,
                                          absl::FunctionRef<absl::Status()> interrupted) {
   if (absl::Status status = interrupted(); !status.ok()) return status;
   auto buffer = backend.buffers->Take(plan.byte_size());
   if (!buffer.ok()) return buffer.status();
-  // What several threads compose, one thread will send, much later than the caches would keep it for.
-  const core::Stores stores = plan.byte_size() < kSharedBytes ? core::Stores::kCached : core::Stores::kStreaming;
-  absl::Status status = ComposeInto(backend, plan, 0, plan.row_count(), buffer->bytes(), stores, interrupted);
+  absl::Status status =
+      ComposeInto(backend, plan, 0, plan.row_count(), buffer->bytes(), StoresForReply(plan.byte_size()), interrupted);
   if (!status.ok()) return status;
   return buffer;
 }

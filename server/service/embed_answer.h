@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -24,6 +25,11 @@ namespace embd::service {
 [[nodiscard]] absl::StatusOr<core::EmbedPlan> PlanEmbed(const Backend& backend, v1::EmbedRequest* request,
                                                         const core::EmbedLimits& limits);
 
+/// Checks what is asked of a model, and logs the first id out of range that one reads as something else. Errors: those
+/// of EmbedPlan::Create.
+[[nodiscard]] absl::StatusOr<core::EmbedPlan> PlanModel(std::shared_ptr<const core::Model> model,
+                                                        core::EmbedInput input, const core::EmbedLimits& limits);
+
 /// Whether composing takes so long that it must not be done on gRPC's own threads.
 [[nodiscard]] bool IsLarge(const core::EmbedPlan& plan);
 
@@ -34,6 +40,9 @@ namespace embd::service {
 [[nodiscard]] absl::Status ComposeInto(Backend& backend, const core::EmbedPlan& plan, std::int64_t first_row,
                                        std::int64_t row_count, std::span<std::byte> out, core::Stores stores,
                                        absl::FunctionRef<absl::Status()> interrupted);
+
+/// How a reply of so many bytes should be written.
+[[nodiscard]] core::Stores StoresForReply(std::size_t bytes);
 
 /// Admits the reply and composes it. `interrupted` is asked before anything is done and between blocks of rows; what it
 /// says other than OK ends the work. Errors: those of ReplyBuffers::Take and of ComposeInto.

@@ -32,9 +32,7 @@ namespace embd::service {
 ///     std::int64_t batch_size() const, sequence_length() const
 ///
 /// It says by `kIsInference` whether its calls count in the model's statistics. Where they do, `Answer` also takes a
-/// `PhaseClock*`, which it tells when all is composed and only needs framing, and there is
-///
-///     const std::string& model_version() const
+/// `PhaseClock*`, which it tells when all is composed and only needs framing.
 ///
 /// Thread safety: as Call.
 template <typename Work>
@@ -59,9 +57,12 @@ class PooledCall {
   [[nodiscard]] absl::Status Plan() {
     clock_.EndQueue();
     return WithinMemory([this] {
-      // the caller may have gone while this waited
+      if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message_); !status.ok()) {
+        message_.Clear();  // what cannot be read names no model
+        return status;
+      }
+      // The caller may have gone while this waited. Asked now that it is known which model's failure that is.
       if (absl::Status status = call_.Interrupted(); !status.ok()) return status;
-      if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message_); !status.ok()) return status;
       auto work = Work::Plan(backend_, message_, call_);
       if (!work.ok()) return work.status();
       work_.emplace(*std::move(work));
@@ -82,8 +83,12 @@ class PooledCall {
         if constexpr (Work::kIsInference) return work_->Answer(backend_, message_, interrupted, &clock_);
         if constexpr (!Work::kIsInference) return work_->Answer(backend_, message_, interrupted);
       }();
-      if (framed.ok()) reply_.Swap(&*framed);
-      return framed.status();
+      if (!framed.ok()) return framed.status();
+      if constexpr (Work::kIsInference) {
+        backend_.statistics.CountSuccess(Work::ModelName(message_), work_->batch_size(), clock_.End());
+      }
+      reply_.Swap(&*framed);
+      return absl::OkStatus();
     }));
   }
 
@@ -91,11 +96,7 @@ class PooledCall {
   [[nodiscard]] grpc::Status End(const absl::Status& status) {
     const std::string& model = Work::ModelName(message_);
     if constexpr (Work::kIsInference) {
-      if (status.ok()) {
-        backend_.statistics.CountSuccess(model, work_->model_version(), work_->batch_size(), clock_.End());
-      } else {
-        backend_.statistics.CountFailure(model, clock_.End().total);
-      }
+      if (!status.ok()) backend_.statistics.CountFailure(model, clock_.End().total);
     }
     call_.Log(model, work_ ? work_->batch_size() : -1, work_ ? work_->sequence_length() : -1,
               static_cast<std::int64_t>(request_.Length()),

@@ -14,6 +14,7 @@
 #include "embd/v1/embedding.grpc.pb.h"
 #include "gmock/gmock.h"
 #include "grpcpp/grpcpp.h"
+#include "inference/grpc_service.grpc.pb.h"
 #include "tests/support/eventually.h"
 #include "tests/support/served_models.h"
 #include "tests/support/status_matchers.h"
@@ -195,6 +196,43 @@ TEST(ModelControl, UnloadDoesNotDisturbACallUnderWay) {
   const std::string row = Bytes(*expected);
   ASSERT_EQ(data.size(), 12 * row.size());
   for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(data.compare(i * row.size(), row.size(), row), 0) << i;
+}
+
+TEST(ModelControl, OpenInferenceProtocolReachesIt) {
+  config::ServerConfig config = Explicit({testing::SmallModel("m", 10, kDim, 8)});
+  config.inference = {.name = "triton", .output_type = config::OutputType::kFloat16};
+  const testing::ServedModels served(config);
+  const auto stub = inference::GRPCInferenceService::NewStub(
+      grpc::CreateChannel(served.tcp_address(), grpc::InsecureChannelCredentials()));
+  const auto index = [&stub] {
+    grpc::ClientContext context;
+    inference::RepositoryIndexResponse response;
+    EXPECT_TRUE(stub->RepositoryIndex(&context, {}, &response).ok());
+    EXPECT_EQ(response.models_size(), 1);
+    return response.models(0).name() + " " + response.models(0).state() + " " + response.models(0).reason();
+  };
+  inference::RepositoryModelUnloadRequest unload;
+  unload.set_model_name("m");
+  inference::RepositoryModelLoadRequest load;
+  load.set_model_name("m");
+  inference::RepositoryModelUnloadResponse unloaded;
+  inference::RepositoryModelLoadResponse loaded;
+  grpc::ClientContext first, second, third, fourth;
+
+  EXPECT_TRUE(stub->RepositoryModelUnload(&first, unload, &unloaded).ok());
+  EXPECT_EQ(index(), "m UNAVAILABLE unloaded");
+  EXPECT_TRUE(stub->RepositoryModelLoad(&second, load, &loaded).ok());
+  EXPECT_EQ(index(), "m READY ");
+
+  EXPECT_EQ(served.TcpClient().Embed(Request("m"))->info().generation, 2);
+  inference::ServerMetadataResponse server;
+  EXPECT_TRUE(stub->ServerMetadata(&third, {}, &server).ok());
+  EXPECT_EQ(server.name(), "triton");
+  inference::ModelMetadataRequest model;
+  model.set_name("m");
+  inference::ModelMetadataResponse metadata;
+  EXPECT_TRUE(stub->ModelMetadata(&fourth, model, &metadata).ok());
+  EXPECT_EQ(metadata.outputs(0).datatype(), "FP16");
 }
 
 TEST(ModelControl, HealthFollowsTheModel) {

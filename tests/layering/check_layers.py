@@ -54,6 +54,7 @@ LAYERS = {
     "server/config": "config",
     "server/architectures": "architectures",
     "server/service": "service",
+    "server/oip": "oip",
     "server/observability": "observability",
     "server/app": "app",
     "server/main.cc": "main",
@@ -63,6 +64,7 @@ LAYERS = {
     "client/src": "client sources",
     "client/cli": "cli",
     "embd/v1": "protos",
+    "inference": "inference protos",
     "embd": "client",
 }
 
@@ -77,9 +79,11 @@ ALLOWED = {
     "client sources": {"client", "wire", "protos", "protobuf", "grpc", "absl"},
     "cli": {"client", "absl", "CLI11", "nlohmann"},
     "service": {"wire", "core", "observability", "protos", "protobuf", "grpc", "absl"},
+    "oip": {"service", "wire", "core", "observability", "inference protos", "protobuf", "grpc", "absl"},
     "observability": {"absl", "spdlog", "fmt", "prometheus"},
     "app": {
-        "core", "formats", "config", "architectures", "service", "observability", "wire", "protos", "protobuf", "grpc", "absl"
+        "core", "formats", "config", "architectures", "service", "oip", "observability", "wire", "protos", "inference protos",
+        "protobuf", "grpc", "absl"
     },
     "main": {"app", "config", "CLI11", "absl"},
 }

@@ -71,8 +71,8 @@ absl::StatusOr<BatchShape> BatchShape::Rectangular(const EmbedInput& input) {
   shape.sequence_length_ = input.sequence_length;
   const auto cells = CheckedProduct({shape.batch_size_, shape.sequence_length_});
   if (!cells.has_value()) {
-    return Invalid(
-        absl::StrCat("ids has ", input.ids.size(), " values, but ", shape.Describe(), " asks for more than 2^63 - 1"));
+    return Invalid(absl::StrCat(input.ids_name, " has ", input.ids.size(), " values, but ", shape.Describe(),
+                                " asks for more than 2^63 - 1"));
   }
   shape.cells_ = *cells;
   return shape;

@@ -29,10 +29,10 @@ absl::Status CheckIdsCount(const EmbedInput& input, const BatchShape& shape) {
   if (input.ids.empty() && !needs_ids) return absl::OkStatus();
   if (static_cast<std::int64_t>(input.ids.size()) == shape.cells()) return absl::OkStatus();
   if (shape.is_ragged()) {
-    return InvalidShape(absl::StrCat(shape.Describe(), ", but ids has ", input.ids.size(), " values"));
+    return InvalidShape(absl::StrCat(shape.Describe(), ", but ", input.ids_name, " has ", input.ids.size(), " values"));
   }
-  return InvalidShape(
-      absl::StrCat("ids has ", input.ids.size(), " values, but ", shape.Describe(), " asks for ", shape.cells()));
+  return InvalidShape(absl::StrCat(input.ids_name, " has ", input.ids.size(), " values, but ", shape.Describe(),
+                                   " asks for ", shape.cells()));
 }
 
 // One value a cell, or none.
@@ -172,7 +172,7 @@ absl::Status CheckValues(const Model& model, const EmbedInput& input, const Batc
   const std::size_t i = FirstOutside(input.ids, static_cast<std::uint64_t>(model.vocab_size()));
   if (i == input.ids.size()) return absl::OkStatus();
   return InvalidArgument("ID_OUT_OF_RANGE",
-                         absl::StrCat(shape.CellName("ids", static_cast<std::int64_t>(i)), " = ", input.ids[i],
+                         absl::StrCat(shape.CellName(input.ids_name, static_cast<std::int64_t>(i)), " = ", input.ids[i],
                                       " is outside [0, ", model.vocab_size(), ")", OfModel(model)));
 }
 

@@ -28,6 +28,7 @@ struct EmbedInput {
   std::int64_t batch_size = 0;
   std::int64_t sequence_length = 0;
   std::vector<std::int64_t> ids;               ///< one a cell; may be empty for kPosition and with inputs_embeds
+  const char* ids_name = "ids";                ///< what messages call them; a literal
   std::vector<std::int64_t> position_offsets;  ///< none, one, or B
   std::vector<std::int64_t> position_ids;      ///< none, one a cell, or T where rows are not ragged
   std::vector<std::int64_t> token_type_ids;    ///< none, or one a cell

@@ -241,12 +241,12 @@ TEST_F(ModelRepositoryTest, ManyThreadsLeaveOneModelServed) {
 TEST_F(ModelRepositoryTest, StatisticsOutliveTheirModel) {
   ModelRepository& repository = Repository();
   ASSERT_THAT(repository.LoadAll(), IsOk());
-  statistics_.CountSuccess("a", "1", 3, {});
+  statistics_.CountSuccess("a", 3, {});
 
   ASSERT_THAT(repository.Unload("a"), IsOk());
   EXPECT_EQ(statistics_.Of("a").rows, 3u);
   ASSERT_THAT(repository.Load("a"), IsOk());
-  statistics_.CountSuccess("a", "1", 4, {});
+  statistics_.CountSuccess("a", 4, {});
 
   EXPECT_EQ(statistics_.Of("a").rows, 7u);
 }
