@@ -125,6 +125,7 @@ class Server final : public EmbeddingServer {
       : backend_(std::move(backend)),
         oip_context_{.backend = *backend_,
                      .control = control_,
+                     .stopping = stopping_,
                      .options = {},
                      .servables = oip::Servables(&backend_->models, &control_, {.limits = backend_->limits}, others)},
         embedding_service_(backend_.get()),
@@ -221,6 +222,7 @@ class Server final : public EmbeddingServer {
 
   // The services use the backend and gRPC's server uses them, so they go in this order.
   const std::unique_ptr<service::Backend> backend_;
+  std::atomic<bool> stopping_ = false;
   FixedModels control_;
   oip::Context oip_context_;
   service::EmbeddingService embedding_service_;
@@ -228,7 +230,6 @@ class Server final : public EmbeddingServer {
   service::AdminService admin_service_;
   oip::InferenceService inference_service_;
   std::unique_ptr<grpc::Server> server_;
-  std::atomic<bool> stopping_ = false;
   std::vector<UnixSocket> sockets_;
   std::vector<std::string> addresses_;
   int port_ = 0;

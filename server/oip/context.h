@@ -1,6 +1,8 @@
 #ifndef EMBD_SERVER_OIP_CONTEXT_H_
 #define EMBD_SERVER_OIP_CONTEXT_H_
 
+#include <atomic>
+#include <cstdint>
 #include <string>
 
 #include "server/oip/servables.h"
@@ -22,7 +24,8 @@ struct Options {
 /// Ownership: what it refers to outlives it, and it outlives every call. Thread safety: as Backend.
 struct Context {
   service::Backend& backend;
-  const service::ModelControl& control;
+  service::ModelControl& control;
+  const std::atomic<bool>& stopping;  ///< set once the server drains
   const Options options;
   Servables servables;
 

@@ -43,7 +43,6 @@ class InferWork {
 
   [[nodiscard]] std::int64_t batch_size() const { return inference_->batch_size(); }
   [[nodiscard]] std::int64_t sequence_length() const { return inference_->sequence_length(); }
-  [[nodiscard]] const std::string& model_version() const { return servable_->version(); }
   [[nodiscard]] bool IsLarge() const { return inference_->IsLarge(); }
 
   /// The encoded ModelInferResponse; of an item of a stream, the encoded ModelStreamInferResponse.

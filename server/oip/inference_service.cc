@@ -1,13 +1,248 @@
 #include "server/oip/inference_service.h"
 
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/core/error.h"
+#include "server/oip/describe.h"
 #include "server/oip/infer_work.h"
+#include "server/oip/model_stream_reactor.h"
+#include "server/oip/region_calls.h"
+#include "server/oip/repository_calls.h"
 #include "server/service/pooled_unary.h"
+#include "server/service/raw_unary.h"
 
 namespace embd::oip {
+namespace {
 
-grpc::ServerUnaryReactor* InferenceService::ModelInfer(grpc::CallbackServerContext* context,
-                                                       const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
+using grpc::ByteBuffer;
+using grpc::CallbackServerContext;
+using grpc::ServerUnaryReactor;
+using service::Length;
+
+// One call with ordinary messages: `answer` makes the Response from (request, call).
+template <typename Request, typename Response, typename Answer>
+ServerUnaryReactor* Start(const Context& context, absl::string_view rpc, CallbackServerContext* call,
+                          const ByteBuffer* request, ByteBuffer* reply, Length length, Answer answer) {
+  return service::RawUnary<Request, Response>::Start(&context.backend, rpc, call, request, reply, length,
+                                                     std::move(answer));
+}
+
+// A call of Triton's that has no meaning here.
+template <typename Request, typename Response>
+ServerUnaryReactor* Refuse(const Context& context, absl::string_view rpc, CallbackServerContext* call,
+                           const ByteBuffer* request, ByteBuffer* reply, absl::string_view why) {
+  const auto refuse = [rpc, why](const Request&, const service::Call&) -> absl::StatusOr<Response> {
+    return core::Error(absl::StatusCode::kUnimplemented, "NOT_SERVED", absl::StrCat(rpc, " is not served: ", why));
+  };
+  return Start<Request, Response>(context, rpc, call, request, reply, Length::kShort, refuse);
+}
+
+constexpr absl::string_view kNoCuda = "tables and results lie in the memory of the host; use SystemSharedMemory";
+
+}  // namespace
+
+ServerUnaryReactor* InferenceService::ModelInfer(CallbackServerContext* context, const ByteBuffer* request,
+                                                 ByteBuffer* reply) {
   return service::AnswerPooled<InferWork>(context_, "ModelInfer", context, request, reply);
+}
+
+grpc::ServerBidiReactor<ByteBuffer, ByteBuffer>* InferenceService::ModelStreamInfer(CallbackServerContext* context) {
+  return AnswerModelStream(context_, context);
+}
+
+ServerUnaryReactor* InferenceService::ServerLive(CallbackServerContext* context, const ByteBuffer* request,
+                                                 ByteBuffer* reply) {
+  using Request = ::inference::ServerLiveRequest;
+  using Response = ::inference::ServerLiveResponse;
+  return Start<Request, Response>(
+      *context_, "ServerLive", context, request, reply, Length::kShort,
+      [](const Request& /*message*/, const service::Call& /*call*/) -> absl::StatusOr<Response> {
+        Response response;
+        response.set_live(true);
+        return response;
+      });
+}
+
+ServerUnaryReactor* InferenceService::ServerReady(CallbackServerContext* context, const ByteBuffer* request,
+                                                  ByteBuffer* reply) {
+  using Request = ::inference::ServerReadyRequest;
+  using Response = ::inference::ServerReadyResponse;
+  return Start<Request, Response>(
+      *context_, "ServerReady", context, request, reply, Length::kShort,
+      [this](const Request& /*message*/, const service::Call& /*call*/) -> absl::StatusOr<Response> {
+        Response response;
+        response.set_ready(!context_->stopping.load());
+        return response;
+      });
+}
+
+ServerUnaryReactor* InferenceService::ModelReady(CallbackServerContext* context, const ByteBuffer* request,
+                                                 ByteBuffer* reply) {
+  using Request = ::inference::ModelReadyRequest;
+  using Response = ::inference::ModelReadyResponse;
+  return Start<Request, Response>(
+      *context_, "ModelReady", context, request, reply, Length::kShort,
+      [this](const Request& message, const service::Call& /*call*/) -> absl::StatusOr<Response> {
+        Response response;
+        response.set_ready(!context_->stopping.load() &&
+                           context_->servables.Find(message.name(), message.version()).ok());
+        return response;
+      });
+}
+
+ServerUnaryReactor* InferenceService::ServerMetadata(CallbackServerContext* context, const ByteBuffer* request,
+                                                     ByteBuffer* reply) {
+  using Request = ::inference::ServerMetadataRequest;
+  using Response = ::inference::ServerMetadataResponse;
+  return Start<Request, Response>(
+      *context_, "ServerMetadata", context, request, reply, Length::kShort,
+      [this](const Request& /*message*/, const service::Call& /*call*/) -> absl::StatusOr<Response> {
+        return DescribeServer(*context_);
+      });
+}
+
+ServerUnaryReactor* InferenceService::ModelMetadata(CallbackServerContext* context, const ByteBuffer* request,
+                                                    ByteBuffer* reply) {
+  using Request = ::inference::ModelMetadataRequest;
+  using Response = ::inference::ModelMetadataResponse;
+  return Start<Request, Response>(
+      *context_, "ModelMetadata", context, request, reply, Length::kShort,
+      [this](const Request& message, const service::Call& /*call*/) -> absl::StatusOr<Response> {
+        const auto servable = context_->servables.Find(message.name(), message.version());
+        if (!servable.ok()) return servable.status();
+        return DescribeModel(**servable);
+      });
+}
+
+ServerUnaryReactor* InferenceService::ModelConfig(CallbackServerContext* context, const ByteBuffer* request,
+                                                  ByteBuffer* reply) {
+  using Request = ::inference::ModelConfigRequest;
+  using Response = ::inference::ModelConfigResponse;
+  return Start<Request, Response>(
+      *context_, "ModelConfig", context, request, reply, Length::kShort,
+      [this](const Request& message, const service::Call& /*call*/) -> absl::StatusOr<Response> {
+        const auto servable = context_->servables.Find(message.name(), message.version());
+        if (!servable.ok()) return servable.status();
+        return DescribeConfig(**servable);
+      });
+}
+
+ServerUnaryReactor* InferenceService::ModelStatistics(CallbackServerContext* context, const ByteBuffer* request,
+                                                      ByteBuffer* reply) {
+  using Request = ::inference::ModelStatisticsRequest;
+  using Response = ::inference::ModelStatisticsResponse;
+  return Start<Request, Response>(
+      *context_, "ModelStatistics", context, request, reply, Length::kShort,
+      [this](const Request& message, const service::Call& /*call*/) -> absl::StatusOr<Response> {
+        Response response;
+        if (message.name().empty()) {
+          for (const auto& servable : context_->servables.All()) {
+            *response.add_model_stats() = DescribeStatistics(*context_, *servable);
+          }
+          return response;
+        }
+        const auto servable = context_->servables.Find(message.name(), message.version());
+        if (!servable.ok()) return servable.status();
+        *response.add_model_stats() = DescribeStatistics(*context_, **servable);
+        return response;
+      });
+}
+
+ServerUnaryReactor* InferenceService::RepositoryIndex(CallbackServerContext* context, const ByteBuffer* request,
+                                                      ByteBuffer* reply) {
+  using Request = ::inference::RepositoryIndexRequest;
+  using Response = ::inference::RepositoryIndexResponse;
+  return Start<Request, Response>(
+      *context_, "RepositoryIndex", context, request, reply, Length::kShort,
+      [this](const Request& message, const service::Call& /*call*/) -> absl::StatusOr<Response> {
+        return AnswerIndex(*context_, message);
+      });
+}
+
+ServerUnaryReactor* InferenceService::RepositoryModelLoad(CallbackServerContext* context, const ByteBuffer* request,
+                                                          ByteBuffer* reply) {
+  using Request = ::inference::RepositoryModelLoadRequest;
+  using Response = ::inference::RepositoryModelLoadResponse;
+  return Start<Request, Response>(
+      *context_, "RepositoryModelLoad", context, request, reply, Length::kLong,
+      [this](const Request& message, const service::Call& /*call*/) -> absl::StatusOr<Response> {
+        return AnswerLoad(*context_, message);
+      });
+}
+
+ServerUnaryReactor* InferenceService::RepositoryModelUnload(CallbackServerContext* context, const ByteBuffer* request,
+                                                            ByteBuffer* reply) {
+  using Request = ::inference::RepositoryModelUnloadRequest;
+  using Response = ::inference::RepositoryModelUnloadResponse;
+  return Start<Request, Response>(
+      *context_, "RepositoryModelUnload", context, request, reply, Length::kMedium,
+      [this](const Request& message, const service::Call& /*call*/) -> absl::StatusOr<Response> {
+        return AnswerUnload(*context_, message);
+      });
+}
+
+ServerUnaryReactor* InferenceService::SystemSharedMemoryStatus(CallbackServerContext* context,
+                                                               const ByteBuffer* request, ByteBuffer* reply) {
+  using Request = ::inference::SystemSharedMemoryStatusRequest;
+  using Response = ::inference::SystemSharedMemoryStatusResponse;
+  return Start<Request, Response>(
+      *context_, "SystemSharedMemoryStatus", context, request, reply, Length::kShort,
+      [this](const Request& message, const service::Call& call) -> absl::StatusOr<Response> {
+        return AnswerRegionStatus(context_->backend, call, message);
+      });
+}
+
+ServerUnaryReactor* InferenceService::SystemSharedMemoryRegister(CallbackServerContext* context,
+                                                                 const ByteBuffer* request, ByteBuffer* reply) {
+  using Request = ::inference::SystemSharedMemoryRegisterRequest;
+  using Response = ::inference::SystemSharedMemoryRegisterResponse;
+  return Start<Request, Response>(
+      *context_, "SystemSharedMemoryRegister", context, request, reply, Length::kMedium,
+      [this](const Request& message, const service::Call& call) -> absl::StatusOr<Response> {
+        return AnswerRegister(context_->backend, call, message);
+      });
+}
+
+ServerUnaryReactor* InferenceService::SystemSharedMemoryUnregister(CallbackServerContext* context,
+                                                                   const ByteBuffer* request, ByteBuffer* reply) {
+  using Request = ::inference::SystemSharedMemoryUnregisterRequest;
+  using Response = ::inference::SystemSharedMemoryUnregisterResponse;
+  return Start<Request, Response>(
+      *context_, "SystemSharedMemoryUnregister", context, request, reply, Length::kMedium,
+      [this](const Request& message, const service::Call& call) -> absl::StatusOr<Response> {
+        return AnswerUnregister(context_->backend, call, message);
+      });
+}
+
+ServerUnaryReactor* InferenceService::CudaSharedMemoryStatus(CallbackServerContext* context, const ByteBuffer* request,
+                                                             ByteBuffer* reply) {
+  return Refuse<::inference::CudaSharedMemoryStatusRequest, ::inference::CudaSharedMemoryStatusResponse>(
+      *context_, "CudaSharedMemoryStatus", context, request, reply, kNoCuda);
+}
+
+ServerUnaryReactor* InferenceService::CudaSharedMemoryRegister(CallbackServerContext* context,
+                                                               const ByteBuffer* request, ByteBuffer* reply) {
+  return Refuse<::inference::CudaSharedMemoryRegisterRequest, ::inference::CudaSharedMemoryRegisterResponse>(
+      *context_, "CudaSharedMemoryRegister", context, request, reply, kNoCuda);
+}
+
+ServerUnaryReactor* InferenceService::CudaSharedMemoryUnregister(CallbackServerContext* context,
+                                                                 const ByteBuffer* request, ByteBuffer* reply) {
+  return Refuse<::inference::CudaSharedMemoryUnregisterRequest, ::inference::CudaSharedMemoryUnregisterResponse>(
+      *context_, "CudaSharedMemoryUnregister", context, request, reply, kNoCuda);
+}
+
+ServerUnaryReactor* InferenceService::TraceSetting(CallbackServerContext* context, const ByteBuffer* request,
+                                                   ByteBuffer* reply) {
+  return Refuse<::inference::TraceSettingRequest, ::inference::TraceSettingResponse>(
+      *context_, "TraceSetting", context, request, reply, "the server writes no traces of its own");
+}
+
+ServerUnaryReactor* InferenceService::LogSettings(CallbackServerContext* context, const ByteBuffer* request,
+                                                  ByteBuffer* reply) {
+  return Refuse<::inference::LogSettingsRequest, ::inference::LogSettingsResponse>(
+      *context_, "LogSettings", context, request, reply, "logging is set in the server's configuration");
 }
 
 }  // namespace embd::oip

@@ -106,7 +106,8 @@ std::int64_t EmbedChunks::NextRows(std::size_t header_bytes) const {
   return std::min(std::max<std::int64_t>(1, fitting), plan_.row_count() - next_row_);
 }
 
-absl::StatusOr<grpc::ByteBuffer> EmbedChunks::Next(Backend& backend, absl::FunctionRef<absl::Status()> interrupted) {
+absl::StatusOr<grpc::ByteBuffer> EmbedChunks::Next(Backend& backend, absl::FunctionRef<absl::Status()> interrupted,
+                                                   PhaseClock* clock) {
   if (absl::Status status = interrupted(); !status.ok()) return status;
   v1::EmbedChunksResponse message;
   if (first_) DescribeWhole(plan_, message.mutable_header());
@@ -116,6 +117,7 @@ absl::StatusOr<grpc::ByteBuffer> EmbedChunks::Next(Backend& backend, absl::Funct
   absl::Status status =
       ComposeInto(backend, plan_, next_row_, rows, buffer->bytes(), core::Stores::kCached, interrupted);
   if (!status.ok()) return status;
+  clock->EndCompute();
   message.set_first_row(next_row_);
   message.set_row_count(rows);
   next_row_ += rows;
@@ -125,7 +127,9 @@ absl::StatusOr<grpc::ByteBuffer> EmbedChunks::Next(Backend& backend, absl::Funct
   const grpc::Slice slices[] = {
       grpc::Slice(wire::FrameHeader({{message, v1::EmbedChunksResponse::kDataFieldNumber}}, buffer->bytes().size())),
       PayloadSlice(*std::move(buffer))};
-  return grpc::ByteBuffer(slices, 2);
+  grpc::ByteBuffer framed(slices, 2);
+  clock->EndOutput();
+  return framed;
 }
 
 }  // namespace embd::service

@@ -12,6 +12,7 @@
 #include "grpcpp/support/byte_buffer.h"
 #include "server/core/engine/embed_plan.h"
 #include "server/service/backend.h"
+#include "server/service/phase_clock.h"
 #include "server/service/reply_buffers.h"
 
 // One EmbedChunksRequest -> its messages, one at a time.
@@ -45,10 +46,12 @@ class EmbedChunks {
   /// Whether all messages are made; there is at least one.
   [[nodiscard]] bool done() const { return done_; }
 
-  /// Makes the next message. `interrupted` is asked before anything is done, and between blocks of rows.
+  /// Makes the next message. `interrupted` is asked before anything is done, and between blocks of rows. `clock` is
+  /// told when the rows are composed, and when the message is framed.
   ///
   /// Errors: those of ReplyBuffers::Take and of ComposeInto; no further message is to be asked for then.
-  [[nodiscard]] absl::StatusOr<grpc::ByteBuffer> Next(Backend& backend, absl::FunctionRef<absl::Status()> interrupted);
+  [[nodiscard]] absl::StatusOr<grpc::ByteBuffer> Next(Backend& backend, absl::FunctionRef<absl::Status()> interrupted,
+                                                      PhaseClock* clock);
 
  private:
   EmbedChunks(core::EmbedPlan plan, std::optional<CountedBytes> counted, std::int64_t first_row,

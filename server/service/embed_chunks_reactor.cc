@@ -10,6 +10,7 @@
 #include "server/service/call.h"
 #include "server/service/embed_chunks.h"
 #include "server/service/overload.h"
+#include "server/service/phase_clock.h"
 
 namespace embd::service {
 namespace {
@@ -30,6 +31,7 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
   }
 
   void OnWriteDone(bool ok) override {
+    clock_.Skip();     // the time of the caller, who reads
     message_.Clear();  // the memory may come back for the next message
     if (ok) return GoOn(/*on_worker=*/false);
     absl::Status status = call_.Interrupted();
@@ -48,6 +50,7 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
         request_bytes_(static_cast<std::int64_t>(request->Length())) {}
 
   void Begin(bool on_worker) {
+    if (on_worker) clock_.EndQueue();
     const absl::Status status = WithinMemory([&] { return Plan(on_worker); });
     request_.Clear();
     if (!status.ok()) return End(status);
@@ -55,30 +58,37 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
   }
 
   absl::Status Plan(bool on_worker) {
-    if (on_worker) {  // the caller may have gone while this waited
-      if (absl::Status status = call_.Interrupted(); !status.ok()) return status;
-    }
     v1::EmbedChunksRequest message;
     if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message); !status.ok()) return status;
     model_ = message.request().model();
+    if (on_worker) {  // The caller may have gone while this waited. Asked once it is known whose failure that is.
+      if (absl::Status status = call_.Interrupted(); !status.ok()) return status;
+    }
     auto chunks = EmbedChunks::Plan(backend_, &message);
     if (!chunks.ok()) return chunks.status();
     batch_size_ = chunks->plan().batch_size();
     sequence_length_ = chunks->plan().sequence_length();
     chunks_.emplace(*std::move(chunks));
+    clock_.EndInput();
     return absl::OkStatus();
   }
 
   void GoOn(bool on_worker) {
-    if (chunks_->AreLarge() && !on_worker) return backend_.workers.Add([this] { SendNext(); });
-    SendNext();
+    if (!chunks_->AreLarge() || on_worker) return SendNext();
+    backend_.workers.Add([this] {
+      clock_.EndQueue();
+      SendNext();
+    });
   }
 
   void SendNext() {
     const absl::Status status = WithinMemory([this] {
-      auto message = chunks_->Next(backend_, [this] { return call_.Interrupted(); });
-      if (message.ok()) message_.Swap(&*message);
-      return message.status();
+      auto message = chunks_->Next(
+          backend_, [this] { return call_.Interrupted(); }, &clock_);
+      if (!message.ok()) return message.status();
+      if (chunks_->done()) backend_.statistics.CountSuccess(model_, batch_size_, clock_.End());
+      message_.Swap(&*message);
+      return absl::OkStatus();
     });
     if (!status.ok()) return End(status);
     sent_bytes_ += static_cast<std::int64_t>(message_.Length());
@@ -89,6 +99,7 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
   }
 
   void End(const absl::Status& status) {
+    backend_.statistics.CountFailure(model_, clock_.End().total);
     LogEnd(status);
     chunks_.reset();
     Finish(call_.Seal(status));
@@ -100,6 +111,7 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
 
   Backend& backend_;
   Call call_;
+  PhaseClock clock_;
   grpc::ByteBuffer& request_;
   const std::int64_t request_bytes_;
   std::string model_;

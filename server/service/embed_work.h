@@ -19,7 +19,8 @@
 
 namespace embd::service {
 
-/// One EmbedRequest on its way to its reply, for a PooledCall; the steps are those of embed_answer.h.
+/// One EmbedRequest on its way to its reply, for a PooledCall or an item of a PooledStream; the steps are those of
+/// embed_answer.h.
 class EmbedWork {
  public:
   using Request = v1::EmbedRequest;
@@ -39,27 +40,51 @@ class EmbedWork {
 
   [[nodiscard]] std::int64_t batch_size() const { return plan_.batch_size(); }
   [[nodiscard]] std::int64_t sequence_length() const { return plan_.sequence_length(); }
-  [[nodiscard]] const std::string& model_version() const { return plan_.model().version(); }
   [[nodiscard]] bool IsLarge() const { return service::IsLarge(plan_); }
 
-  /// Errors: those of ComposeReply, or of ComposeToTarget.
+  /// The encoded EmbedResponse. Errors: those of ComposeReply, or of ComposeToTarget.
   [[nodiscard]] absl::StatusOr<grpc::ByteBuffer> Answer(Backend& backend, const Request& /*request*/,
                                                         const std::function<absl::Status()>& interrupted,
                                                         PhaseClock* clock) const {
-    if (target_.has_value()) {
-      if (auto status = ComposeToTarget(backend, plan_, *target_, interrupted); !status.ok()) return status;
-      clock->EndCompute();
-      return Encode(TargetReply(plan_, *target_));
-    }
-    auto buffer = ComposeReply(backend, plan_, interrupted);
+    auto buffer = Compose(backend, interrupted, clock);
     if (!buffer.ok()) return buffer.status();
-    clock->EndCompute();
-    return FrameReply(plan_, *std::move(buffer));
+    return buffer->has_value() ? FrameReply(plan_, **std::move(buffer)) : Encode(TargetReply(plan_, *target_));
+  }
+
+  /// The encoded EmbedStreamResponse of item `index` of a stream. Errors: as Answer.
+  [[nodiscard]] absl::StatusOr<grpc::ByteBuffer> AnswerItem(Backend& backend, const std::string& request_id,
+                                                            std::int64_t index,
+                                                            const std::function<absl::Status()>& interrupted,
+                                                            PhaseClock* clock) const {
+    auto buffer = Compose(backend, interrupted, clock);
+    if (!buffer.ok()) return buffer.status();
+    if (buffer->has_value()) return FrameStreamReply(request_id, index, plan_, **std::move(buffer));
+    v1::EmbedStreamResponse item;
+    item.set_request_id(request_id);
+    item.set_index(index);
+    *item.mutable_response() = TargetReply(plan_, *target_);
+    return Encode(item);
   }
 
  private:
   EmbedWork(core::EmbedPlan plan, std::optional<EmbedTarget> target)
       : plan_(std::move(plan)), target_(std::move(target)) {}
+
+  // The composed elements; none where they are in the target.
+  [[nodiscard]] absl::StatusOr<std::optional<ReplyBuffer>> Compose(Backend& backend,
+                                                                   const std::function<absl::Status()>& interrupted,
+                                                                   PhaseClock* clock) const {
+    std::optional<ReplyBuffer> composed;
+    if (target_.has_value()) {
+      if (auto status = ComposeToTarget(backend, plan_, *target_, interrupted); !status.ok()) return status;
+    } else {
+      auto buffer = ComposeReply(backend, plan_, interrupted);
+      if (!buffer.ok()) return buffer.status();
+      composed.emplace(*std::move(buffer));
+    }
+    clock->EndCompute();
+    return composed;
+  }
 
   core::EmbedPlan plan_;
   std::optional<EmbedTarget> target_;  // unset: the result goes into the reply

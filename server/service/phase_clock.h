@@ -8,23 +8,24 @@
 namespace embd::service {
 
 /// Measures where the time of one request goes: it is told when each phase ends, and what has passed since the end of
-/// the phase before counts for it. A phase may end several times.
+/// the phase before counts for it. A phase may end several times. `Clock` is what time is read from, once a call.
 ///
 /// Thread safety: not thread-safe; may go from thread to thread with its request.
-class PhaseClock {
+template <typename Clock>
+class BasicPhaseClock {
  public:
   /// The request has just arrived.
-  PhaseClock() : arrived_(Clock::now()), last_(arrived_) {}
+  BasicPhaseClock() : arrived_(Clock::now()), last_(arrived_) {}
 
   void EndQueue() { phases_.queue += SinceLast(); }
   void EndInput() { phases_.input += SinceLast(); }
   void EndCompute() { phases_.compute += SinceLast(); }
   void EndOutput() { phases_.output += SinceLast(); }
 
-  /// What passes until the next call belongs to no phase.
+  /// What has passed since the end of the phase before belongs to no phase, only to the total.
   void Skip() { SinceLast(); }
 
-  /// All of it; what has passed since the last end is output.
+  /// Ends the request: what has passed since the end of the phase before is output.
   [[nodiscard]] Phases End() {
     EndOutput();
     phases_.total = last_ - arrived_;
@@ -32,19 +33,19 @@ class PhaseClock {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
-  Clock::duration SinceLast() {
-    const Clock::time_point now = Clock::now();
-    const Clock::duration elapsed = now - last_;
+  typename Clock::duration SinceLast() {
+    const typename Clock::time_point now = Clock::now();
+    const typename Clock::duration elapsed = now - last_;
     last_ = now;
     return elapsed;
   }
 
-  Clock::time_point arrived_;
-  Clock::time_point last_;
+  typename Clock::time_point arrived_;
+  typename Clock::time_point last_;
   Phases phases_;
 };
+
+using PhaseClock = BasicPhaseClock<std::chrono::steady_clock>;
 
 }  // namespace embd::service
 

@@ -32,9 +32,7 @@ namespace embd::service {
 ///     std::int64_t batch_size() const, sequence_length() const
 ///
 /// It says by `kIsInference` whether its calls count in the model's statistics. Where they do, `Answer` also takes a
-/// `PhaseClock*`, which it tells when all is composed and only needs framing, and there is
-///
-///     const std::string& model_version() const
+/// `PhaseClock*`, which it tells when all is composed and only needs framing.
 ///
 /// Thread safety: as Call.
 template <typename Work>
@@ -55,13 +53,18 @@ class PooledCall {
   /// Whether nothing of the call should be done on gRPC's own threads.
   [[nodiscard]] bool HasLargeRequest() const { return service::IsLarge(request_); }
 
+  /// To be told when the call has come to a thread that it waited for.
+  void EndQueue() { clock_.EndQueue(); }
+
   /// Decodes and plans.
   [[nodiscard]] absl::Status Plan() {
-    clock_.EndQueue();
     return WithinMemory([this] {
-      // the caller may have gone while this waited
+      if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message_); !status.ok()) {
+        message_.Clear();  // what cannot be read names no model
+        return status;
+      }
+      // The caller may have gone while this waited. Asked now that it is known which model's failure that is.
       if (absl::Status status = call_.Interrupted(); !status.ok()) return status;
-      if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message_); !status.ok()) return status;
       auto work = Work::Plan(backend_, message_, call_);
       if (!work.ok()) return work.status();
       work_.emplace(*std::move(work));
@@ -75,15 +78,18 @@ class PooledCall {
 
   /// Answers what has been planned. Returns how the call ends.
   [[nodiscard]] grpc::Status Answer() {
-    clock_.EndQueue();
     return End(WithinMemory([this] {
       const auto interrupted = [this] { return call_.Interrupted(); };
       auto framed = [&] {
         if constexpr (Work::kIsInference) return work_->Answer(backend_, message_, interrupted, &clock_);
         if constexpr (!Work::kIsInference) return work_->Answer(backend_, message_, interrupted);
       }();
-      if (framed.ok()) reply_.Swap(&*framed);
-      return framed.status();
+      if (!framed.ok()) return framed.status();
+      if constexpr (Work::kIsInference) {
+        backend_.statistics.CountSuccess(Work::ModelName(message_), work_->batch_size(), clock_.End());
+      }
+      reply_.Swap(&*framed);
+      return absl::OkStatus();
     }));
   }
 
@@ -91,11 +97,7 @@ class PooledCall {
   [[nodiscard]] grpc::Status End(const absl::Status& status) {
     const std::string& model = Work::ModelName(message_);
     if constexpr (Work::kIsInference) {
-      if (status.ok()) {
-        backend_.statistics.CountSuccess(model, work_->model_version(), work_->batch_size(), clock_.End());
-      } else {
-        backend_.statistics.CountFailure(model, clock_.End().total);
-      }
+      if (!status.ok()) backend_.statistics.CountFailure(model, clock_.End().total);
     }
     call_.Log(model, work_ ? work_->batch_size() : -1, work_ ? work_->sequence_length() : -1,
               static_cast<std::int64_t>(request_.Length()),
@@ -123,13 +125,17 @@ class PooledReactor final : public grpc::ServerUnaryReactor {
 
   void PlanAndAnswer() {
     workers_.Add([this] {
+      call_->EndQueue();
       const absl::Status status = call_->Plan();
       End(status.ok() ? call_->Answer() : call_->End(status));
     });
   }
 
   void Answer() {
-    workers_.Add([this] { End(call_->Answer()); });
+    workers_.Add([this] {
+      call_->EndQueue();
+      End(call_->Answer());
+    });
   }
 
   void OnCancel() override {

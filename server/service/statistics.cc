@@ -1,6 +1,8 @@
 // Hot path: no lock that another request holds for long, no allocation per row, no log line above debug.
 #include "server/service/statistics.h"
 
+#include <algorithm>
+
 namespace embd::service {
 namespace {
 
@@ -8,33 +10,40 @@ std::int64_t MillisecondsSinceEpoch(std::chrono::system_clock::time_point time) 
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
 }
 
+// A vector, since who reads the counts holds the lock for a copy of it.
+ModelCounts::Batch& OfSize(std::int64_t size, std::vector<ModelCounts::Batch>& batches) {
+  const auto found = std::lower_bound(batches.begin(), batches.end(), size,
+                                      [](const ModelCounts::Batch& batch, std::int64_t s) { return batch.size < s; });
+  if (found != batches.end() && found->size == size) return *found;
+  return *batches.insert(found, {.size = size});
+}
+
 }  // namespace
 
 void Statistics::Open(const std::string& name, const std::string& version) {
   const core::MutexLock lock(&mutex_);
-  models_.try_emplace(name).first->second.version = version;
+  models_[name].version = version;
 }
 
-void Statistics::CountSuccess(const std::string& name, const std::string& version, std::int64_t batch_size,
-                              const Phases& phases) {
-  const auto arrived = std::chrono::system_clock::now() - phases.total;
+void Statistics::CountSuccess(const std::string& name, std::int64_t batch_size, const Phases& phases) {
+  const std::int64_t arrived_ms = MillisecondsSinceEpoch(
+      std::chrono::system_clock::now() - std::chrono::duration_cast<std::chrono::system_clock::duration>(phases.total));
   const core::MutexLock lock(&mutex_);
   const auto found = models_.find(name);
   if (found == models_.end()) return;
   ModelCounts& counts = found->second;
-  if (counts.version != version) counts.version = version;
-  counts.last_inference_ms =
-      MillisecondsSinceEpoch(std::chrono::time_point_cast<std::chrono::system_clock::duration>(arrived));
+  ModelCounts::Batch& batch = OfSize(batch_size, counts.by_batch_size);  // first, since it may find no memory
+  batch.input.Add(phases.input);
+  batch.compute.Add(phases.compute);
+  batch.output.Add(phases.output);
+  // A long request may end after a short one that arrived later.
+  counts.last_inference_ms = std::max(counts.last_inference_ms, arrived_ms);
   counts.rows += static_cast<std::uint64_t>(batch_size);
   counts.success.Add(phases.total);
   counts.queue.Add(phases.queue);
   counts.input.Add(phases.input);
   counts.compute.Add(phases.compute);
   counts.output.Add(phases.output);
-  ModelCounts::Batch& batch = counts.by_batch_size[batch_size];
-  batch.input.Add(phases.input);
-  batch.compute.Add(phases.compute);
-  batch.output.Add(phases.output);
 }
 
 void Statistics::CountFailure(const std::string& name, std::chrono::nanoseconds elapsed) {

@@ -61,8 +61,9 @@ class EmbedChunksTest : public ::testing::Test {
     std::vector<Message> messages;
     auto chunks = EmbedChunks::Plan(backend, &request);
     EXPECT_THAT(chunks, IsOk());
+    PhaseClock clock;
     while (chunks.ok() && !chunks->done()) {
-      auto bytes = chunks->Next(backend, Alive);
+      auto bytes = chunks->Next(backend, Alive, &clock);
       EXPECT_THAT(bytes, IsOk());
       if (!bytes.ok()) break;
       grpc::Slice slice;
@@ -191,12 +192,13 @@ TEST_F(EmbedChunksTest, WantOfRoomMidwayIsTheRefusalOfTheNextMessage) {
   auto chunks = EmbedChunks::Plan(*backend, &request);
   ASSERT_THAT(chunks, IsOk());
 
-  const auto first = chunks->Next(*backend, Alive);
-  const auto second = chunks->Next(*backend, Alive);
+  PhaseClock clock;
+  const auto first = chunks->Next(*backend, Alive, &clock);
+  const auto second = chunks->Next(*backend, Alive, &clock);
 
   EXPECT_THAT(first, IsOk());
   EXPECT_THAT(second, IsOk());
-  EXPECT_THAT(chunks->Next(*backend, Alive), ReasonIs("OVERLOADED"));
+  EXPECT_THAT(chunks->Next(*backend, Alive, &clock), ReasonIs("OVERLOADED"));
 }
 
 TEST_F(EmbedChunksTest, LongRequestCountsAsLongAsTheCallLasts) {
@@ -226,7 +228,9 @@ TEST_F(EmbedChunksTest, CallThatIsDeadTakesNoMemory) {
   auto chunks = EmbedChunks::Plan(*backend, &request);
   ASSERT_THAT(chunks, IsOk());
 
-  EXPECT_THAT(chunks->Next(*backend, [] { return absl::CancelledError("gone"); }),
+  PhaseClock clock;
+  EXPECT_THAT(chunks->Next(
+                  *backend, [] { return absl::CancelledError("gone"); }, &clock),
               StatusIs(absl::StatusCode::kCancelled, "gone"));
   EXPECT_EQ(backend->buffers->allocations(), 0);
 }
