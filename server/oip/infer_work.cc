@@ -12,10 +12,25 @@ namespace embd::oip {
 namespace {
 
 constexpr std::size_t kStreamingAlignment = 64;  // of what the kernels write past the caches
+constexpr std::size_t kMaxIdBytes = 1024;        // a slow reader holds it, and nothing counts it
 
 core::Stores StoresForRegion(std::span<const std::byte> out) {
   const bool aligned = reinterpret_cast<std::uintptr_t>(out.data()) % kStreamingAlignment == 0;
   return aligned && out.size() >= core::kStreamingBytes ? core::Stores::kStreaming : core::Stores::kCached;
+}
+
+absl::Status CheckId(const std::string& id) {
+  if (id.size() <= kMaxIdBytes) return absl::OkStatus();
+  return core::InvalidArgument("INVALID_OPTION",
+                               absl::StrCat("id has ", id.size(), " bytes; at most ", kMaxIdBytes, " are allowed"));
+}
+
+// None where the clock does not count as far.
+std::optional<std::chrono::steady_clock::time_point> DeadlineOf(const service::Call& call,
+                                                                std::chrono::microseconds timeout) {
+  const auto longest = std::chrono::steady_clock::time_point::max() - call.started();
+  if (timeout > std::chrono::duration_cast<std::chrono::microseconds>(longest)) return std::nullopt;
+  return call.started() + timeout;
 }
 
 }  // namespace
@@ -24,6 +39,7 @@ absl::StatusOr<InferWork> InferWork::Plan(const Context& context, Request& reque
                                           bool in_stream) {
   InferWork work;
   work.in_stream_ = in_stream;
+  if (absl::Status status = CheckId(request.id()); !status.ok()) return status;
   auto servable = context.servables.Find(request.model_name(), request.model_version());
   if (!servable.ok()) return servable.status();
   work.servable_ = *std::move(servable);
@@ -31,7 +47,7 @@ absl::StatusOr<InferWork> InferWork::Plan(const Context& context, Request& reque
   if (!parameters.ok()) return parameters.status();
   work.contents_ = parameters->typed_output ? Contents::kTyped : Contents::kRaw;
   work.final_response_ = parameters->final_response;
-  if (parameters->timeout.has_value()) work.deadline_ = call.started() + *parameters->timeout;
+  if (parameters->timeout.has_value()) work.deadline_ = DeadlineOf(call, *parameters->timeout);
   const auto outputs = ReadOutputs(*work.servable_, *parameters, request);
   if (!outputs.ok()) return outputs.status();
   auto inputs = ReadInputs(context.backend, call, *work.servable_, &request);

@@ -84,7 +84,7 @@ absl::Status CheckComplete(const Servable& servable, const ::inference::ModelInf
                                    : absl::StrCat("expected number of inputs between ", required, " and ", declared);
   return Invalid("INVALID_OPTION", expected, " but got ", given.size(), " inputs for model ", InQuotes(servable.name()),
                  ". Got input(s) ", NameList(given), ", but missing required input(s) ", NameList(missing),
-                 ". Please provide all required input(s)");
+                 ". Please provide all required input(s).");
 }
 
 absl::Status CheckShape(const Servable& servable, const TensorSpec& spec, const std::vector<std::int64_t>& shape) {
@@ -167,7 +167,7 @@ class Reader {
                      where);
     }
     if (source.raw >= 0 || source.message->has_contents()) return absl::OkStatus();
-    return Invalid("INVALID_OPTION", "unable to find data for input tensor ", where, " in request");
+    return Invalid("INVALID_OPTION", "unable to find data for input tensor ", where, " in request.");
   }
 
   absl::StatusOr<std::string> TakeData(const Source& source, Datatype datatype) {

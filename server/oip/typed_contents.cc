@@ -43,7 +43,7 @@ absl::StatusOr<std::string> RawContents(const InferTensorContents& contents, Dat
     if (field.size == 0) continue;
     if (supplied) {
       return core::InvalidArgument("INVALID_OPTION", absl::StrCat("unexpected explicit tensor data for input tensor ",
-                                                                  where, ", binary data was already supplied"));
+                                                                  where, ", binary data was already supplied."));
     }
     if (field.datatype != datatype) {
       return core::InvalidArgument(

@@ -121,11 +121,11 @@ config::ModelConfig SmallModel(const std::string& name, std::int64_t vocab_size,
   return model;
 }
 
-ServedModels::ServedModels(config::ServerConfig config) {
+ServedModels::ServedModels(config::ServerConfig config, const app::EmbeddingServer::Servables& others) {
   std::string name = (std::filesystem::temp_directory_path() / "embd-test-XXXXXX").string();
   folder_ = mkdtemp(name.data());
   config.listen = {"127.0.0.1:0", "unix:" + folder_ + "/socket"};
-  auto server = app::EmbeddingServer::Start(config);
+  auto server = app::EmbeddingServer::Start(config, others);
   if (!server.ok()) {
     std::fprintf(stderr, "the test's server does not start: %s\n", server.status().ToString().c_str());
     std::abort();

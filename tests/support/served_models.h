@@ -22,8 +22,9 @@ namespace embd::testing {
 /// end.
 class ServedModels {
  public:
-  /// Serves `config` with its addresses replaced. Ends the program where the server does not start.
-  explicit ServedModels(config::ServerConfig config);
+  /// Serves `config` with its addresses replaced, and `others` by the Open Inference Protocol. Ends the program where
+  /// the server does not start.
+  explicit ServedModels(config::ServerConfig config, const app::EmbeddingServer::Servables& others = {});
   ServedModels(const ServedModels&) = delete;
   ServedModels& operator=(const ServedModels&) = delete;
   ~ServedModels();
