@@ -129,6 +129,7 @@ class Interruption : public ::testing::Test {
       .backend = *backend_,
       .control = control_,
       .options = {},
+      .stopping = stopping_,
       .servables = oip::Servables(&backend_->models, &control_, {.limits = backend_->limits}, {endless_})};
   oip::InferenceService service_{&context_};
   std::unique_ptr<grpc::Server> server_;
