@@ -15,20 +15,18 @@ SMALL = np.arange(6).reshape(2, 3)
 FOUR_MEGABYTES = 4 << 20
 # 16 MiB of reply: more than a client takes that has not said otherwise, and long enough under way to be given up.
 LARGE = np.zeros((32, 2048), np.int64)
-
-
-def setUpModule():
-    global server, client
-    server = unittest.enterModuleContext(ServerProcess(config=CONFIG))
-    client = unittest.enterModuleContext(OipClient(server.address))
-
-
 CONFIG = f"""
 models:
   - name: {MODEL}
     token: {{ seeded: {{ vocab_size: 320, embedding_dim: {DIM}, std: 0.02, seed: 11 }} }}
     position: {{ sinusoidal: {{ max_context_length: 2048, base: 10000 }} }}
 """
+
+
+def setUpModule():
+    global server, client
+    server = unittest.enterModuleContext(ServerProcess(config=CONFIG))
+    client = unittest.enterModuleContext(OipClient(server.address))
 
 
 def ask(method, request, timeout):
@@ -77,7 +75,7 @@ class OipLimitsTest(unittest.TestCase):
 
     def test_a_stream_that_is_left_open_has_its_deadline(self):
         end = threading.Event()
-        never = iter(lambda: end.wait() or None, True)
+        never = iter(end.wait, True)  # sends nothing until `end`
 
         text = self.assert_fails(
             grpc.StatusCode.DEADLINE_EXCEEDED, next, client.stub.ModelStreamInfer(never, timeout=0.1)
