@@ -24,6 +24,9 @@ class ConformanceTest(unittest.TestCase):
             client.stub.ModelInfer(request, timeout=DEADLINE_SECONDS)
         return raised.exception.code(), raised.exception.details()
 
+    def test_the_server_is_called_triton(self):
+        self.assertEqual(client.stub.ServerMetadata(pb.ServerMetadataRequest(), timeout=DEADLINE_SECONDS).name, "triton")
+
     def test_simple_is_told_as_its_clients_expect(self):
         config = client.stub.ModelConfig(pb.ModelConfigRequest(name="simple"), timeout=DEADLINE_SECONDS).config
 

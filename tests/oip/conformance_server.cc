@@ -1,5 +1,6 @@
 // A server with the demo models, or those of a configuration, and besides with what the examples and tests of Triton's
-// clients expect: its server's name, and the models "simple" and "identity_fp32".
+// clients expect: the models "simple" and "identity_fp32", and, where the configuration does not say it, the name
+// "triton".
 //
 //     conformance_server [--listen ADDR]… [--ready-file FILE] [--config FILE]
 
@@ -61,8 +62,9 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): CLI11's
   if (config_option->count() > 0) flags.config = config_file;
   if (ready_option->count() > 0) flags.ready_file = ready_file;
 
-  const auto server_config = embd::config::Load(flags, [](const std::string&) { return std::nullopt; });
+  auto server_config = embd::config::Load(flags, [](const std::string&) { return std::nullopt; });
   if (!server_config.ok()) return embd::Fail(server_config.status());
+  if (server_config->inference.name == embd::config::Inference().name) server_config->inference.name = "triton";
   if (absl::Status status = embd::app::SetUpProcess(server_config->log_level, ""); !status.ok()) {
     return embd::Fail(status);
   }

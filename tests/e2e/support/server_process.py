@@ -1,5 +1,6 @@
 """A real `embd` process on a free port, for the length of a `with` block."""
 
+import contextlib
 import ctypes
 import json
 import os
@@ -95,6 +96,16 @@ class ServerProcess:
 
     def send_signal(self, number):
         self._process.send_signal(number)
+
+    @contextlib.contextmanager
+    def stopped(self):
+        """No thread of the server runs while the block does; connections stay."""
+        self.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.pid, os.WSTOPPED)  # returns once the last thread has stopped
+        try:
+            yield
+        finally:
+            self.send_signal(signal.SIGCONT)
 
     def await_refusing(self):
         """Returns once no new connection is accepted any more."""
