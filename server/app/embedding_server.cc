@@ -16,9 +16,10 @@
 #include "grpc/grpc.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
+#include "server/app/health.h"
 #include "server/app/idle_memory.h"
 #include "server/app/memory_limit.h"
-#include "server/app/model_builder.h"
+#include "server/app/model_repository.h"
 #include "server/app/table_budget.h"
 #include "server/app/unix_socket.h"
 #include "server/app/version.h"
@@ -72,62 +73,30 @@ std::unique_ptr<service::Backend> MakeBackend(const config::ServerConfig& config
       .diagnostics = service::WorkerPool(1)});
 }
 
-// What the model's folder told, one line a key, so that a wrong value is seen before it is served.
-void LogInferred(const core::Model& model) {
-  const std::string prefix = absl::StrCat("model ", core::Quote(model.name()), ": ");
-  for (const core::InferredValue& each : model.inferred_from()) {
-    observability::LogInfo(absl::StrCat(prefix, each.key, " = ", each.value, " (", each.source, ")"));
+oip::Datatype ToDatatype(config::OutputType type) {
+  switch (type) {
+    case config::OutputType::kFloat32: return inference::TYPE_FP32;
+    case config::OutputType::kFloat16: return inference::TYPE_FP16;
+    case config::OutputType::kBFloat16: return inference::TYPE_BF16;
   }
-  for (const std::string& note : model.notes()) observability::LogInfo(absl::StrCat(prefix, note));
+  return inference::TYPE_FP32;
 }
-
-absl::Status LoadModels(const config::ServerConfig& config, service::Backend* backend) {
-  TableBudget budget(MemoryLimit());
-  for (const config::ModelConfig& model_config : config.models) {
-    const auto started = std::chrono::steady_clock::now();
-    auto built = BuildModel(model_config, &budget);
-    if (!built.ok()) return built.status();
-    for (const std::string& warning : built->warnings) {
-      observability::LogWarning(absl::StrCat("model ", core::Quote(model_config.name), ": ", warning));
-    }
-    const core::Model& model = *built->model;
-    const auto elapsed = std::chrono::steady_clock::now() - started;
-    observability::LogInfo(absl::StrCat(
-        "loaded model ", core::Quote(model.name()), ": ", model.vocab_size(), " x ", model.embedding_dim(), " ",
-        core::ElementTypeName(model.token().table.element_type()), ", position ",
-        core::PositionEncodingName(model.position_encoding()), ", checksum ", model.checksum().substr(0, 12), ", ",
-        std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count(), " ms"));
-    LogInferred(model);
-    backend->statistics.Open(model.name(), model.version());
-    backend->models.Put(std::move(built->model));
-  }
-  return absl::OkStatus();
-}
-
-// The models stay what they were at the start.
-class FixedModels final : public service::ModelControl {
- public:
-  [[nodiscard]] bool is_explicit() const override { return false; }
-  [[nodiscard]] std::vector<Entry> Index() const override { return {}; }
-  [[nodiscard]] absl::Status Load(const std::string& /*name*/) override { return Off(); }
-  [[nodiscard]] absl::Status Unload(const std::string& /*name*/) override { return Off(); }
-
- private:
-  [[nodiscard]] static absl::Status Off() {
-    return core::Error(absl::StatusCode::kUnavailable, "MODEL_CONTROL_OFF",
-                       "explicit model load / unload is not allowed: server.model_control is none");
-  }
-};
 
 class Server final : public EmbeddingServer {
  public:
-  Server(std::unique_ptr<service::Backend> backend, const Servables& others)
-      : backend_(std::move(backend)),
-        oip_context_{.backend = *backend_,
-                     .control = control_,
-                     .stopping = stopping_,
-                     .options = {},
-                     .servables = oip::Servables(&backend_->models, &control_, {.limits = backend_->limits}, others)},
+  Server(const config::ServerConfig& config, const Servables& others)
+      : backend_(MakeBackend(config)),
+        repository_(config, budget_, &backend_->models, &backend_->statistics,
+                    [this](const std::string& model, bool serving) { health_.Set(model, serving); }),
+        oip_context_{
+            .backend = *backend_,
+            .control = repository_,
+            .stopping = stopping_,
+            .options = {.server_name = config.inference.name,
+                        .output_datatype = ToDatatype(config.inference.output_type)},
+            .servables = oip::Servables(
+                &backend_->models, &repository_,
+                {.output_datatype = ToDatatype(config.inference.output_type), .limits = backend_->limits}, others)},
         embedding_service_(backend_.get()),
         diagnostics_service_(backend_.get()),
         admin_service_(backend_.get()),
@@ -136,6 +105,8 @@ class Server final : public EmbeddingServer {
   }
 
   ~Server() override { Shutdown(absl::ZeroDuration()); }
+
+  absl::Status LoadAll() { return repository_.LoadAll(); }
 
   absl::Status Listen(const std::vector<std::string>& addresses) {
     grpc::EnableDefaultHealthCheckService(true);
@@ -175,7 +146,12 @@ class Server final : public EmbeddingServer {
     for (UnixSocket& socket : sockets_) {
       if (absl::Status status = socket.Publish(); !status.ok()) return status;
     }
-    SetServing(true);
+    for (const char* const service :
+         {"", v1::EmbeddingService::service_full_name(), v1::DiagnosticsService::service_full_name(),
+          v1::AdminService::service_full_name(), inference::GRPCInferenceService::service_full_name()}) {
+      health_.Set(service, true);
+    }
+    health_.Serve(server_->GetHealthCheckService());
     observability::LogInfo(absl::StrCat("embd ", kVersion, " serves on ", absl::StrJoin(addresses_, ", "),
                                         ", SIMD target ", core::SimdTarget()));
     return absl::OkStatus();
@@ -189,10 +165,12 @@ class Server final : public EmbeddingServer {
     return server_->InProcessChannel(arguments);
   }
 
+  service::ModelControl& model_control() override { return repository_; }
+
   void Shutdown(absl::Duration grace) override {
     if (server_ == nullptr || stopping_.exchange(true)) return;
     observability::LogInfo(absl::StrCat("draining for at most ", absl::FormatDuration(grace)));
-    SetServing(false);
+    health_.Stop();
     for (UnixSocket& socket : sockets_) socket.Remove();  // a successor may bind while calls are drained
     server_->Shutdown(absl::ToChronoTime(absl::Now() + grace));
     observability::LogInfo("stopped");
@@ -209,21 +187,12 @@ class Server final : public EmbeddingServer {
     return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
   }
 
-  void SetServing(bool serving) {
-    grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
-    if (!serving) return health.SetServingStatus(false);  // of every name
-    health.SetServingStatus("", true);
-    health.SetServingStatus(v1::EmbeddingService::service_full_name(), true);
-    health.SetServingStatus(v1::DiagnosticsService::service_full_name(), true);
-    health.SetServingStatus(v1::AdminService::service_full_name(), true);
-    health.SetServingStatus(inference::GRPCInferenceService::service_full_name(), true);
-    for (const auto& model : backend_->models.All()) health.SetServingStatus(model->name(), true);
-  }
-
-  // The services use the backend and gRPC's server uses them, so they go in this order.
+  // The repository and the services use what stands before them, and gRPC's server uses the services.
   const std::unique_ptr<service::Backend> backend_;
+  const TableBudget budget_{MemoryLimit()};
+  Health health_;
+  ModelRepository repository_;
   std::atomic<bool> stopping_ = false;
-  FixedModels control_;
   oip::Context oip_context_;
   service::EmbeddingService embedding_service_;
   service::DiagnosticsService diagnostics_service_;
@@ -233,7 +202,7 @@ class Server final : public EmbeddingServer {
   std::vector<UnixSocket> sockets_;
   std::vector<std::string> addresses_;
   int port_ = 0;
-  const IdleMemory idle_memory_{backend_->buffers, kIdleMemoryPeriod};
+  const IdleMemory idle_memory_{backend_->buffers, budget_, kIdleMemoryPeriod};
 };
 
 }  // namespace
@@ -243,9 +212,8 @@ absl::StatusOr<std::unique_ptr<EmbeddingServer>> EmbeddingServer::Start(const co
   // gRPC tidies up when its last user leaves, and then waits up to ten seconds for a poller that covered a blocked
   // write. One reference is kept to the end of the process, so that a server stops as soon as it is drained.
   [[maybe_unused]] static const bool kept = (grpc_init(), true);
-  auto backend = MakeBackend(config);
-  if (absl::Status status = LoadModels(config, backend.get()); !status.ok()) return status;
-  auto server = std::make_unique<Server>(std::move(backend), others);
+  auto server = std::make_unique<Server>(config, others);
+  if (absl::Status status = server->LoadAll(); !status.ok()) return status;
   if (absl::Status status = server->Listen(config.listen); !status.ok()) return status;
   return server;
 }

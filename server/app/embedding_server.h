@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "grpcpp/grpcpp.h"
 #include "server/config/server_config.h"
+#include "server/service/model_control.h"
 
 namespace embd::oip {
 class Servable;
@@ -40,6 +41,9 @@ class EmbeddingServer {
   [[nodiscard]] virtual int port() const = 0;
   /// A channel to this server that goes through no socket.
   [[nodiscard]] virtual std::shared_ptr<grpc::Channel> InProcessChannel(const grpc::ChannelArguments& arguments) = 0;
+
+  /// The models of the configuration, to be loaded anew and unloaded.
+  [[nodiscard]] virtual service::ModelControl& model_control() = 0;
 
   /// Tells health checks NOT_SERVING, refuses new calls, gives calls in flight `grace` to end, then cancels them. Calls
   /// after the first do nothing.

@@ -40,12 +40,12 @@ absl::StatusOr<std::string> CheckNan(const config::TableFile& file, const core::
 
 }  // namespace
 
-absl::StatusOr<FileTable> LoadFileTable(const config::TableFile& file, TableBudget* budget) {
+absl::StatusOr<FileTable> LoadFileTable(const config::TableFile& file, TableShare* share) {
   auto loaded = formats::LoadTable(
       {.path = file.path,
        .tensor = file.tensor,
        .vocabulary = file.vocabulary,
-       .reserve = [budget](std::size_t bytes) { return budget->Add(static_cast<std::int64_t>(bytes)); },
+       .reserve = [share](std::size_t bytes) { return share->Add(static_cast<std::int64_t>(bytes)); },
        .mmap = file.mmap.value_or(false),
        .layout = ToLayout(file.raw)});
   if (!loaded.ok()) return loaded.status();

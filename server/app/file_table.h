@@ -20,12 +20,12 @@ struct FileTable {
   std::vector<std::string> warnings;           ///< of the loader, and of NaNs
 };
 
-/// Loads the table that `file` describes, counts it in `budget` unless it is mapped, and does with its NaNs as the
+/// Loads the table that `file` describes, counts it in `share` unless it is mapped, and does with its NaNs as the
 /// policy says.
 ///
-/// Errors: those of formats::LoadTable and TableBudget::Add, and
+/// Errors: those of formats::LoadTable and TableShare::Add, and
 ///   INVALID_ARGUMENT  [NAN_IN_TABLE] there are NaNs, and the policy is kReject: how many, and the first one's place.
-[[nodiscard]] absl::StatusOr<FileTable> LoadFileTable(const config::TableFile& file, TableBudget* budget);
+[[nodiscard]] absl::StatusOr<FileTable> LoadFileTable(const config::TableFile& file, TableShare* share);
 
 }  // namespace embd::app
 

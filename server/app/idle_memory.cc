@@ -10,7 +10,8 @@
 namespace embd::app {
 namespace {
 
-void Run(const std::stop_token& stop, service::ReplyBuffers* buffers, std::chrono::milliseconds period) {
+void Run(const std::stop_token& stop, service::ReplyBuffers* buffers, const TableBudget& budget,
+         std::chrono::milliseconds period) {
   std::mutex mutex;
   std::condition_variable_any stopped;
   while (true) {
@@ -19,15 +20,18 @@ void Run(const std::stop_token& stop, service::ReplyBuffers* buffers, std::chron
       stopped.wait_for(lock, stop, period, [] { return false; });
     }
     if (stop.stop_requested()) return;
-    // Buffers below 2 MiB lie in the heap, whose free pages the allocator keeps by itself.
-    if (buffers->FreeUnused() > 0) malloc_trim(0);
+    // Buffers and tables below 2 MiB and vocabularies lie in the heap, whose free pages the allocator keeps by itself.
+    const bool buffers_freed = buffers->FreeUnused() > 0;
+    if (budget.TakeEnded() || buffers_freed) malloc_trim(0);
   }
 }
 
 }  // namespace
 
-IdleMemory::IdleMemory(std::shared_ptr<service::ReplyBuffers> buffers, std::chrono::milliseconds period)
-    : thread_(
-          [buffers = std::move(buffers), period](const std::stop_token& stop) { Run(stop, buffers.get(), period); }) {}
+IdleMemory::IdleMemory(std::shared_ptr<service::ReplyBuffers> buffers, TableBudget budget,
+                       std::chrono::milliseconds period)
+    : thread_([buffers = std::move(buffers), budget = std::move(budget), period](const std::stop_token& stop) {
+        Run(stop, buffers.get(), budget, period);
+      }) {}
 
 }  // namespace embd::app

@@ -5,17 +5,19 @@
 #include <memory>
 #include <thread>
 
+#include "server/app/table_budget.h"
 #include "server/service/reply_buffers.h"
 
 namespace embd::app {
 
-/// Gives memory back to the system that replies have not needed for a while, also when no call comes any more: a thread
-/// that looks once in `period`, so that a buffer is freed one to two periods after its last use.
+/// Gives memory back to the system that replies have not needed for a while, and what is left in the heap of models
+/// that have gone, also when no call comes any more: a thread that looks once in `period`, so that a buffer is freed
+/// one to two periods after its last use.
 ///
 /// Thread safety: thread-compatible. Destruction ends the thread at once.
 class IdleMemory {
  public:
-  IdleMemory(std::shared_ptr<service::ReplyBuffers> buffers, std::chrono::milliseconds period);
+  IdleMemory(std::shared_ptr<service::ReplyBuffers> buffers, TableBudget budget, std::chrono::milliseconds period);
 
  private:
   std::jthread thread_;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <variant>
 
@@ -33,14 +35,14 @@ std::string SeededSource(const config::SeededRows& rows) {
 }
 
 // Counts a float32 table that is to be computed. A shape that no table has is refused by what computes it.
-absl::Status Reserve(std::int64_t rows, std::int64_t dim, TableBudget* budget) {
+absl::Status Reserve(std::int64_t rows, std::int64_t dim, TableShare* share) {
   const auto bytes = core::TableBytes(rows, dim, core::ElementType::kFloat32);
-  return bytes.ok() ? budget->Add(static_cast<std::int64_t>(*bytes)) : absl::OkStatus();
+  return bytes.ok() ? share->Add(static_cast<std::int64_t>(*bytes)) : absl::OkStatus();
 }
 
 absl::StatusOr<core::ModelTable> Seeded(std::int64_t rows, std::int64_t dim, const config::SeededRows& how,
-                                        core::SeedStream stream, TableBudget* budget) {
-  if (absl::Status status = Reserve(rows, dim, budget); !status.ok()) return status;
+                                        core::SeedStream stream, TableShare* share) {
+  if (absl::Status status = Reserve(rows, dim, share); !status.ok()) return status;
   auto table = core::SeededTable(rows, dim, how.mean, how.std, how.seed, stream);
   if (!table.ok()) return table.status();
   return core::ModelTable::Of(*std::move(table), SeededSource(how), /*trainable=*/true);
@@ -91,13 +93,14 @@ core::SinusoidalLayout ToLayout(config::SinusoidalLayout layout) {
 // Collects the parts of one model.
 class Builder {
  public:
-  Builder(architectures::InferredModel spelled_out, TableBudget* budget)
-      : inferred_(std::move(spelled_out)), config_(inferred_.model), budget_(budget) {}
+  Builder(architectures::InferredModel spelled_out, std::int64_t generation, TableShare* share)
+      : inferred_(std::move(spelled_out)), config_(inferred_.model), generation_(generation), share_(share) {}
 
   absl::StatusOr<BuiltModel> Build() {
     auto token = Token();
     if (!token.ok()) return token.status();
-    core::ModelParts parts{.name = config_.name, .version = config_.version, .token = *std::move(token)};
+    core::ModelParts parts{
+        .name = config_.name, .version = config_.version, .generation = generation_, .token = *std::move(token)};
     parts.vocabulary = std::move(vocabulary_);
     parts.token_scale = ScaleOf(config_.token_scale.value_or(config::TokenScale{}), parts.token.table);
     SetIds(&parts);
@@ -122,7 +125,7 @@ class Builder {
     return std::visit(Overloaded{[this](const config::TableFile& file) { return FromFile(file, &vocabulary_); },
                                  [this](const config::SeededTokens& seeded) {
                                    return Seeded(seeded.vocab_size, seeded.embedding_dim, seeded.rows,
-                                                 core::SeedStream::kToken, budget_);
+                                                 core::SeedStream::kToken, share_);
                                  }},
                       config_.token);
   }
@@ -130,7 +133,7 @@ class Builder {
   // Words of the file go to `vocabulary`, where that is wanted.
   absl::StatusOr<core::ModelTable> FromFile(const config::TableFile& file,
                                             std::optional<core::Vocabulary>* vocabulary) {
-    auto loaded = LoadFileTable(file, budget_);
+    auto loaded = LoadFileTable(file, share_);
     if (!loaded.ok()) return loaded.status();
     warnings_.insert(warnings_.end(), loaded->warnings.begin(), loaded->warnings.end());
     if (vocabulary != nullptr) *vocabulary = std::move(loaded->vocabulary);
@@ -152,7 +155,7 @@ class Builder {
     auto table = std::visit(Overloaded{[this](const config::TableFile& file) { return FromFile(file, nullptr); },
                                        [&](const config::SeededPositions& seeded) {
                                          return Seeded(seeded.max_context_length, parts->token.table.dim(), seeded.rows,
-                                                       core::SeedStream::kPosition, budget_);
+                                                       core::SeedStream::kPosition, share_);
                                        }},
                             learned.source);
     if (!table.ok()) return table.status();
@@ -169,7 +172,7 @@ class Builder {
     formula.base = computed.base.value_or(formula.base);
     formula.layout = ToLayout(computed.layout.value_or(config::SinusoidalLayout::kInterleaved));
     if (formula.layout == core::SinusoidalLayout::kTensor2Tensor) formula.padding_row = parts->padding_idx;
-    if (absl::Status status = Reserve(end_row, dim, budget_); !status.ok()) return status;
+    if (absl::Status status = Reserve(end_row, dim, share_); !status.ok()) return status;
     auto table = core::SinusoidalTable(rows, dim, formula);
     if (!table.ok()) return table.status();
     if (end_row > rows) {
@@ -213,7 +216,7 @@ class Builder {
   }
 
   absl::StatusOr<core::ModelTable> SeededTypes(const config::SeededTokenTypes& seeded, const core::ModelParts& parts) {
-    return Seeded(seeded.type_vocab_size, parts.token.table.dim(), seeded.rows, core::SeedStream::kTokenType, budget_);
+    return Seeded(seeded.type_vocab_size, parts.token.table.dim(), seeded.rows, core::SeedStream::kTokenType, share_);
   }
 
   absl::Status AddLayerNorm(core::ModelParts* parts) {
@@ -238,21 +241,48 @@ class Builder {
 
   const architectures::InferredModel inferred_;
   const config::ModelConfig& config_;  // of inferred_
-  TableBudget* const budget_;
+  const std::int64_t generation_;
+  TableShare* const share_;
   std::optional<core::Vocabulary> vocabulary_;
   std::vector<std::string> warnings_;
 };
 
-absl::StatusOr<BuiltModel> Build(const config::ModelConfig& config, TableBudget* budget) {
+// A model and what its tables count: they go before their share is given back.
+struct CountedModel {
+  TableShare share;
+  std::shared_ptr<const core::Model> model;
+};
+
+absl::StatusOr<BuiltModel> Build(const config::ModelConfig& config, TableBudget* budget, std::int64_t generation) {
   auto spelled_out = SpellOut(config);
   if (!spelled_out.ok()) return spelled_out.status();
-  return Builder(*std::move(spelled_out), budget).Build();
+  TableShare share = budget->Open();
+  auto built = Builder(*std::move(spelled_out), generation, &share).Build();
+  if (!built.ok()) return built.status();
+  const auto counted = std::make_shared<CountedModel>(CountedModel{std::move(share), std::move(built->model)});
+  built->model = std::shared_ptr<const core::Model>(counted, counted->model.get());
+  return built;
+}
+
+// The standard library throws for want of memory.
+absl::StatusOr<BuiltModel> BuildWithinMemory(const config::ModelConfig& config, TableBudget* budget,
+                                             std::int64_t generation) {
+  const auto error = [] {
+    return core::Error(absl::StatusCode::kResourceExhausted, "OUT_OF_MEMORY", "not enough memory");
+  };
+  try {
+    return Build(config, budget, generation);
+  } catch (const std::bad_alloc&) {
+    return error();
+  } catch (const std::length_error&) {
+    return error();
+  }
 }
 
 }  // namespace
 
-absl::StatusOr<BuiltModel> BuildModel(const config::ModelConfig& config, TableBudget* budget) {
-  auto built = Build(config, budget);
+absl::StatusOr<BuiltModel> BuildModel(const config::ModelConfig& config, TableBudget* budget, std::int64_t generation) {
+  auto built = BuildWithinMemory(config, budget, generation);
   if (built.ok()) return built;
   const std::string prefix = absl::StrCat("model ", core::Quote(config.name), ": ");
   const bool named = absl::StartsWith(built.status().message(), prefix);

@@ -1,6 +1,7 @@
 #ifndef EMBD_SERVER_APP_MODEL_BUILDER_H_
 #define EMBD_SERVER_APP_MODEL_BUILDER_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,12 +19,15 @@ struct BuiltModel {
   std::vector<std::string> warnings;
 };
 
-/// Loads or computes the tables that the configuration describes.
+/// Loads or computes the tables that the configuration describes. They count in `budget` from before they are made
+/// until the model's last owner has gone.
 ///
 /// Errors: those of SpellOut, formats::LoadTable, core::SeededTable, core::SinusoidalTable, core::Model::Create and
-/// TableBudget::Add, which is asked before a table is computed and after one is loaded; each message begins with the
-/// model's name.
-[[nodiscard]] absl::StatusOr<BuiltModel> BuildModel(const config::ModelConfig& config, TableBudget* budget);
+/// TableShare::Add, and
+///   RESOURCE_EXHAUSTED  [OUT_OF_MEMORY] what is needed beside the tables finds no memory.
+/// Each message begins with the model's name.
+[[nodiscard]] absl::StatusOr<BuiltModel> BuildModel(const config::ModelConfig& config, TableBudget* budget,
+                                                    std::int64_t generation = 1);
 
 }  // namespace embd::app
 

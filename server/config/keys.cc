@@ -17,10 +17,12 @@ namespace {
 using Key = absl::string_view;
 
 constexpr std::array<Key, 2> kFileKeys = {"server", "models"};
-constexpr std::array<Key, 6> kServerKeys = {"listen", "limits", "shared_memory", "drain_timeout", "ready_file", "log"};
+constexpr std::array<Key, 8> kServerKeys = {"listen",    "limits",        "shared_memory", "model_control",
+                                            "inference", "drain_timeout", "ready_file",    "log"};
 constexpr std::array<Key, 5> kLimitsKeys = {"max_request_bytes", "max_response_bytes", "max_batch_size",
                                             "max_sequence_length", "max_bytes_in_flight"};
 constexpr std::array<Key, 3> kSharedMemoryKeys = {"prefix", "max_regions", "max_bytes"};
+constexpr std::array<Key, 2> kInferenceKeys = {"name", "output_datatype"};
 constexpr std::array<Key, 1> kLogKeys = {"level"};
 constexpr std::array<Key, 13> kModelKeys = {"name",
                                             "version",
@@ -71,6 +73,7 @@ constexpr auto kSections = std::to_array<SectionKeys>({
     {Section::kServer, "server", kServerKeys},
     {Section::kLimits, "server.limits", kLimitsKeys},
     {Section::kSharedMemory, "server.shared_memory", kSharedMemoryKeys},
+    {Section::kInference, "server.inference", kInferenceKeys},
     {Section::kLog, "server.log", kLogKeys},
     {Section::kModel, "models[]", kModelKeys},
     {Section::kToken, "models[].token", kTokenKeys},

@@ -16,6 +16,7 @@ enum class Section {
   kServer,
   kLimits,
   kSharedMemory,
+  kInference,
   kLog,
   kModel,
   kToken,

@@ -27,9 +27,13 @@ constexpr std::size_t kMaxSocketPathBytes = 107;  // what sockaddr_un holds besi
 
 bool IsAlphanumeric(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)); }
 
-bool IsWord(absl::string_view text, std::size_t max_bytes) {
-  return !text.empty() && text.size() <= max_bytes && IsAlphanumeric(text[0]) &&
+bool HasNameLetters(absl::string_view text, std::size_t max_bytes) {
+  return !text.empty() && text.size() <= max_bytes &&
          std::all_of(text.begin(), text.end(), [](char c) { return IsAlphanumeric(c) || absl::StrContains("._-", c); });
+}
+
+bool IsWord(absl::string_view text, std::size_t max_bytes) {
+  return HasNameLetters(text, max_bytes) && IsAlphanumeric(text[0]);
 }
 
 std::optional<std::string> FaultOfWord(absl::string_view text) {
@@ -74,6 +78,11 @@ std::optional<std::string> FaultOfModelName(absl::string_view name) {
 }
 
 std::optional<std::string> FaultOfVersion(absl::string_view version) { return FaultOfWord(version); }
+
+std::optional<std::string> FaultOfServerName(absl::string_view name) {
+  if (HasNameLetters(name, kMaxNameBytes)) return std::nullopt;
+  return absl::StrCat("must be 1 to ", kMaxNameBytes, " letters, digits, '.', '_' or '-', got ", Quote(name));
+}
 
 std::optional<std::string> FaultOfListenAddress(absl::string_view address) {
   absl::string_view path = address;

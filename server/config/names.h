@@ -17,6 +17,9 @@ namespace embd::config {
 /// A model's version: the same letters as a name.
 [[nodiscard]] std::optional<std::string> FaultOfVersion(absl::string_view version);
 
+/// The name that the server tells of itself: 1 to 128 letters, digits, '.', '_' or '-'.
+[[nodiscard]] std::optional<std::string> FaultOfServerName(absl::string_view name);
+
 /// An address to listen on: HOST:PORT, [IPV6]:PORT or unix:PATH. HOST is an IPv4 address or a name, PORT 0 (any free
 /// one) to 65535, PATH 1 to 107 bytes long. Nothing is looked up.
 [[nodiscard]] std::optional<std::string> FaultOfListenAddress(absl::string_view address);

@@ -1,3 +1,4 @@
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -10,11 +11,14 @@
 #include "server/config/map_reader.h"
 #include "server/config/names.h"
 #include "server/config/read_model.h"
+#include "server/config/read_optional.h"
 
 namespace embd::config {
 namespace {
 
 constexpr double kMaxDrainSeconds = 24 * 60 * 60;
+constexpr std::array<absl::string_view, 2> kModelControls = {"none", "explicit"};
+constexpr std::array<absl::string_view, 3> kOutputTypes = {"FP32", "FP16", "BF16"};
 
 void ReadListenAddress(const Node& node, const std::string& path, FirstError& errors, std::vector<std::string>& out) {
   if (node.kind != Node::Kind::kScalar) {
@@ -70,10 +74,22 @@ SharedMemory ReadSharedMemory(MapReader& map) {
   return out;
 }
 
+void ReadInference(MapReader& inference, Inference& out) {
+  inference.ReadString("name", out.name);
+  if (const auto fault = FaultOfServerName(out.name); inference.Has("name") && fault.has_value()) {
+    inference.Report("name", *fault);
+  }
+  out.output_type = ReadOptionalEnum<OutputType>(inference, "output_datatype", kOutputTypes).value_or(out.output_type);
+}
+
 void ReadServer(MapReader& server, ServerConfig& out) {
   ReadListen(server, out.listen);
   if (auto limits = server.ReadMap("limits", Section::kLimits)) ReadLimits(*limits, out.limits);
   if (auto map = server.ReadMap("shared_memory", Section::kSharedMemory)) out.shared_memory = ReadSharedMemory(*map);
+  if (const auto control = ReadOptionalWord(server, "model_control", kModelControls); control.has_value()) {
+    out.explicit_model_control = *control == 1;
+  }
+  if (auto inference = server.ReadMap("inference", Section::kInference)) ReadInference(*inference, out.inference);
   server.ReadSeconds("drain_timeout", kMaxDrainSeconds, out.drain_seconds);
   server.ReadString("ready_file", out.ready_file);
   if (auto log = server.ReadMap("log", Section::kLog); log.has_value() && log->Has("level")) {

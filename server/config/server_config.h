@@ -260,15 +260,28 @@ struct SharedMemory {
   friend bool operator==(const SharedMemory&, const SharedMemory&) = default;
 };
 
+/// The types in which results can be sent.
+enum class OutputType { kFloat32, kFloat16, kBFloat16 };
+
+/// What the Open Inference Protocol shows of the server.
+struct Inference {
+  std::string name = "embd";                      ///< of the server
+  OutputType output_type = OutputType::kFloat32;  ///< of outputs where a request does not choose
+
+  friend bool operator==(const Inference&, const Inference&) = default;
+};
+
 /// Everything.
 struct ServerConfig {
   std::vector<std::string> listen = {"127.0.0.1:8001"};  ///< HOST:PORT (port 0: a free one), [IPV6]:PORT or unix:PATH
   Limits limits;
   std::optional<SharedMemory> shared_memory;  ///< unset: off
-  double drain_seconds = 30.0;                ///< how long SIGTERM waits for calls in flight; 0 to 86400
-  std::string ready_file;                     ///< written once the server serves; empty: none
-  std::string log_level = "info";             ///< trace, debug, info, warn, error, off
-  std::vector<ModelConfig> models;            ///< never empty after loading: the demo models stand in
+  bool explicit_model_control = false;        ///< whether callers may have models loaded and unloaded
+  Inference inference;
+  double drain_seconds = 30.0;      ///< how long SIGTERM waits for calls in flight; 0 to 86400
+  std::string ready_file;           ///< written once the server serves; empty: none
+  std::string log_level = "info";   ///< trace, debug, info, warn, error, off
+  std::vector<ModelConfig> models;  ///< never empty after loading: the demo models stand in
 
   friend bool operator==(const ServerConfig&, const ServerConfig&) = default;
 };

@@ -38,12 +38,12 @@ class ModelControl {
   /// Errors:
   ///   UNAVAILABLE  [MODEL_CONTROL_OFF] not is_explicit().
   ///   NOT_FOUND    [MODEL_NOT_FOUND] the configuration names no such model.
-  ///   FAILED_PRECONDITION, RESOURCE_EXHAUSTED, …  those of app::BuildModel; what was served before still is, and the
-  ///                index says why it is not newer where nothing is.
+  ///   those of app::BuildModel: what was served before still is, with its generation; where nothing is served, the
+  ///                index gives the message as the reason.
   [[nodiscard]] virtual absl::Status Load(const std::string& name) = 0;
 
   /// Takes the model out of service; calls that have it end as if nothing had happened, and its tables are freed after
-  /// the last of them. OK where it is not served.
+  /// the last of them. Waits for a load of it that is under way. OK where it is not served.
   ///
   /// Errors: UNAVAILABLE, NOT_FOUND as Load.
   [[nodiscard]] virtual absl::Status Unload(const std::string& name) = 0;

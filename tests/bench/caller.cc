@@ -20,6 +20,7 @@ absl::StatusOr<std::vector<std::unique_ptr<Caller>>> MakeCallers(const LoadOptio
   std::vector<std::unique_ptr<Caller>> callers;
   for (int i = 0; i < options.callers; ++i) {
     auto caller = options.transport == "floats"   ? MakeFloatsCaller(options)
+                  : options.transport == "oip"    ? MakeOipCaller(options)
                   : options.transport == "socket" ? MakeSocketCaller(options)
                                                   : MakeRedisCaller(options);
     if (!caller.ok()) return caller.status();

@@ -48,6 +48,7 @@ class Caller {
 using MadeCaller = absl::StatusOr<std::unique_ptr<Caller>>;
 [[nodiscard]] absl::StatusOr<std::vector<std::unique_ptr<Caller>>> MakeEmbdCallers(const LoadOptions& options);
 [[nodiscard]] MadeCaller MakeFloatsCaller(const LoadOptions& options);
+[[nodiscard]] MadeCaller MakeOipCaller(const LoadOptions& options);
 [[nodiscard]] MadeCaller MakeSocketCaller(const LoadOptions& options);
 [[nodiscard]] MadeCaller MakeRedisCaller(const LoadOptions& options);
 

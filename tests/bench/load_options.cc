@@ -20,7 +20,7 @@ std::size_t LoadOptions::TensorBytes() const {
 LoadOptions ReadLoadOptions(int argc, char** argv) {
   LoadOptions options;
   CLI::App cli("Loads a server of embeddings and prints one line of JSON.", "load_client");
-  cli.add_option("--transport", options.transport)->check(CLI::IsMember({"embd", "floats", "socket", "redis"}));
+  cli.add_option("--transport", options.transport)->check(CLI::IsMember({"embd", "oip", "floats", "socket", "redis"}));
   cli.add_option("--address", options.address)->required();
   cli.add_option("--mode", options.mode)->check(CLI::IsMember({"unary", "auto", "async", "stream", "shared"}));
   cli.add_option("--batch", options.batch)->check(CLI::PositiveNumber);

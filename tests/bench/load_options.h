@@ -10,7 +10,7 @@ namespace embd::bench {
 
 /// What one run of the load client does.
 struct LoadOptions {
-  std::string transport = "embd";  ///< embd, floats, socket or redis
+  std::string transport = "embd";  ///< embd, oip, floats, socket or redis
   std::string address;
   std::string mode = "unary";  ///< of embd: unary, auto (chunks where the client takes them), async, stream or shared
   std::int64_t batch = 1;

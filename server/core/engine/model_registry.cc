@@ -19,6 +19,15 @@ void ModelRegistry::Put(std::shared_ptr<const Model> model) {
   models_[name].swap(model);  // what was there is freed by `model`, after the lock
 }
 
+void ModelRegistry::Remove(const std::string& name) {
+  std::shared_ptr<const Model> removed;  // freed after the lock
+  const MutexLock lock(&mutex_);
+  const auto found = models_.find(name);
+  if (found == models_.end()) return;
+  removed = std::move(found->second);
+  models_.erase(found);
+}
+
 absl::StatusOr<std::shared_ptr<const Model>> ModelRegistry::Find(const std::string& name,
                                                                  absl::string_view version) const {
   std::shared_ptr<const Model> model;

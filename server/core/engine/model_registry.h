@@ -23,6 +23,10 @@ class ModelRegistry {
   /// Adds a model, or replaces the one of that name.
   void Put(std::shared_ptr<const Model> model);
 
+  /// Takes the model of that name out, if there is one. Calls that have it keep it, and the last of them frees it;
+  /// where none has it, it is freed before this returns.
+  void Remove(const std::string& name);
+
   /// The model of that name and version; an empty version means the one that is served.
   ///
   /// Errors:

@@ -19,6 +19,7 @@ CHUNKS = Line("embd, chunks", "embd", "tcp", ("--mode", "auto"))
 UNIX_CHUNKS = Line("embd, chunks, Unix socket", "embd", "unix", ("--mode", "auto"))
 FLOAT16 = Line("embd, chunks, float16", "embd", "tcp", ("--mode", "auto", "--float16"))
 SHARED = Line("embd, shared memory", "embd", "unix", ("--mode", "shared"))
+OIP = Line("embd, ModelInfer of the Open Inference Protocol", "embd", "tcp", ("--transport", "oip"))
 FLOOR = Line("gRPC floor (composes nothing)", "floor")
 SOCKET = Line("bare socket, one buffer", "socket", "tcp", ("--transport", "socket"))
 TORCH = Line("Python, grpcio + torch", "torch")
@@ -53,11 +54,11 @@ class Case:
 
 
 CASES = (
-    Case("1x1", 1, 1, 1, EVERYBODY),
+    Case("1x1", 1, 1, 1, (*EVERYBODY, OIP)),
     Case("1x16", 1, 16, 1, EVERYBODY),
     Case("1x128", 1, 128, 1, (*EVERYBODY, SHARED, STREAM2)),
     Case("1x128-pinned", 1, 128, 1, (EMBD, FLOOR, SOCKET), pinned=True),
-    Case("8x512", 8, 512, 1, (*EVERYBODY, CHUNKS, UNIX_CHUNKS, SHARED, FLOAT16, FLOATS)),
+    Case("8x512", 8, 512, 1, (*EVERYBODY, OIP, CHUNKS, UNIX_CHUNKS, SHARED, FLOAT16, FLOATS)),
     Case("32x512", 32, 512, 1, (EMBD, UNIX, CHUNKS, SHARED, FLOOR, SOCKET, TORCH)),
     Case(
         "1x1-8",
@@ -109,4 +110,5 @@ CLAIMS = (
     Claim("8x512", "shared memory against chunks", SHARED, CHUNKS, 1.8),
     Claim("8x512", "rows a second by shared memory against Redis", SHARED, REDIS, 12),
     Claim("8x512", "rows a second in float16 against Redis", FLOAT16, REDIS, 9),
+    Claim("8x512", "ModelInfer against Embed, both unary", OIP, EMBD, 0.95),
 )

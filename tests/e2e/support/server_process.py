@@ -39,9 +39,10 @@ def _die_with_parent():
 
 
 class ServerProcess:
-    """Starts `embd` with the arguments given; on leaving sends SIGTERM and insists on exit code 0."""
+    """Starts `embd`, or another program with its flags; on leaving sends SIGTERM and insists on exit code 0."""
 
-    def __init__(self, *arguments, config=None, environment=None):
+    def __init__(self, *arguments, config=None, environment=None, program="embd"):
+        self._program = program
         self._arguments = list(arguments)
         self._environment = environment or {}
         self._config = config
@@ -51,7 +52,7 @@ class ServerProcess:
         self.ready_file = None
 
     def __enter__(self):
-        program = binary("embd")
+        program = binary(self._program)
         self._folder = tempfile.TemporaryDirectory(prefix="embd-e2e-")
         folder = pathlib.Path(self._folder.name)
         self.ready_file = ready = folder / "ready.json"

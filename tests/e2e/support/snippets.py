@@ -1,4 +1,4 @@
-"""The snippets of docs/clients.md and README.md, run against a server."""
+"""The snippets of docs/clients.md, docs/triton.md and README.md, run against a server."""
 
 import os
 import pathlib
@@ -8,6 +8,7 @@ import tempfile
 
 _ROOT = pathlib.Path(__file__).resolve().parents[3]
 _CLIENTS = _ROOT / "docs" / "clients.md"
+TRITON = _ROOT / "docs" / "triton.md"
 _README = _ROOT / "README.md"
 _ADDRESS = "127.0.0.1:8001"
 _COMMANDS = {"sh": ["bash", "-euo", "pipefail"], "python": ["/usr/bin/python3"], "js": ["node"]}
@@ -22,13 +23,13 @@ def _blocks_of(section, page=_CLIENTS):
     return _BLOCK.findall(sections[section])
 
 
-def programs_of(section):
+def programs_of(section, page=_CLIENTS):
     """What to run: blocks of one language that follow each other are one program, as a reader would paste them.
 
     A list of (language, program, expected output).
     """
     programs = []
-    for language, text in _blocks_of(section):
+    for language, text in _blocks_of(section, page):
         if language == "text":
             name, program, output = programs[-1]
             programs[-1] = (name, program, output + text)
@@ -48,9 +49,9 @@ def readme_program():
     return programs[:-1] + [(language, program + "\n" + blocks["python"], output + blocks["text"])]
 
 
-def run_section(section, address, **environment):
-    """Runs the snippets of a section of docs/clients.md."""
-    return run_programs(programs_of(section), address, **environment)
+def run_section(section, address, page=_CLIENTS, **environment):
+    """Runs the snippets of a section of a page."""
+    return run_programs(programs_of(section, page), address, **environment)
 
 
 def run_programs(programs, address, **environment):

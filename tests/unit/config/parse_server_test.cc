@@ -1,5 +1,7 @@
 #include <limits>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -42,6 +44,8 @@ server:
     max_sequence_length: 4
     max_bytes_in_flight: 5GiB
   shared_memory: { prefix: /dev/shm/embd-, max_regions: 6, max_bytes: 7MiB }
+  model_control: explicit
+  inference: { name: triton, output_datatype: BF16 }
   drain_timeout: 500ms
   ready_file: ready.json
   log: { level: off }
@@ -55,6 +59,8 @@ server:
                      .max_sequence_length = 4,
                      .max_bytes_in_flight = std::int64_t{5} << 30};
   expected.shared_memory = SharedMemory{.prefix = "/dev/shm/embd-", .max_regions = 6, .max_bytes = 7 << 20};
+  expected.explicit_model_control = true;
+  expected.inference = {.name = "triton", .output_type = OutputType::kBFloat16};
   expected.drain_seconds = 0.5;
   expected.ready_file = "ready.json";
   expected.log_level = "off";
@@ -90,7 +96,7 @@ TEST(ServerSettings, UnknownKeyNamesLinePathAndWhatIsAllowed) {
 
   EXPECT_THAT(result, StatusIs(kInvalid,
                                "embd.yaml:3: server: unknown key \"lisen\"; did you mean listen? allowed: listen, "
-                               "limits, shared_memory, drain_timeout, ready_file, log"));
+                               "limits, shared_memory, model_control, inference, drain_timeout, ready_file, log"));
   EXPECT_THAT(result, ReasonIs("INVALID_CONFIG"));
 }
 
@@ -187,6 +193,56 @@ TEST(SharedMemorySetting, LimitsHaveRanges) {
                 StatusIs(kInvalid, HasSubstr("server.shared_memory.max_")))
         << limits;
   }
+}
+
+TEST(ModelControlSetting, IsNoneUnlessItIsExplicit) {
+  ASSERT_OK_AND_ASSIGN(const ServerConfig unset, Parse("server: { listen: a:1 }"));
+  EXPECT_FALSE(unset.explicit_model_control);
+  ServerConfig base;
+  base.explicit_model_control = true;
+  ASSERT_OK_AND_ASSIGN(const ServerConfig none, ParseYaml("server: { model_control: none }", "embd.yaml", base));
+  EXPECT_FALSE(none.explicit_model_control);
+}
+
+TEST(ModelControlSetting, OtherWordsAreRefused) {
+  EXPECT_THAT(Parse("server:\n  model_control: poll\n"),
+              StatusIs(kInvalid, "embd.yaml:2: server.model_control: must be none or explicit, got \"poll\""));
+  EXPECT_THAT(Parse("server: { model_control: true }"), StatusIs(kInvalid, HasSubstr("got \"true\"")));
+  EXPECT_THAT(Parse("server: { model_control: [explicit] }"), StatusIs(kInvalid, HasSubstr("got a list")));
+}
+
+TEST(InferenceSetting, NameMayBeginWithAnyOfItsLetters) {
+  for (const std::string& name : {std::string("triton"), std::string("-a"), std::string("._"), std::string(128, 'x')}) {
+    ASSERT_OK_AND_ASSIGN(const ServerConfig config,
+                         Parse(absl::StrCat("server: { inference: { name: '", name, "' } }")));
+    EXPECT_EQ(config.inference.name, name);
+    EXPECT_EQ(config.inference.output_type, OutputType::kFloat32);
+  }
+}
+
+TEST(InferenceSetting, OtherNamesAreRefused) {
+  EXPECT_THAT(Parse("server:\n  inference:\n    name: a b\n"),
+              StatusIs(kInvalid,
+                       "embd.yaml:3: server.inference.name: must be 1 to 128 letters, digits, '.', '_' or '-', got "
+                       "\"a b\""));
+  for (const std::string& name : {std::string(129, 'x'), std::string("a/b"), std::string("k\xc3\xb6nig")}) {
+    EXPECT_THAT(Parse(absl::StrCat("server: { inference: { name: '", name, "' } }")),
+                StatusIs(kInvalid, HasSubstr("server.inference.name: must be 1 to 128 letters")))
+        << name;
+  }
+  EXPECT_THAT(Parse("server: { inference: { name: '' } }"), StatusIs(kInvalid, HasSubstr("not empty")));
+}
+
+TEST(InferenceSetting, OutputDatatypeIsOneOfThree) {
+  for (const auto& [text, type] : {std::pair("FP32", OutputType::kFloat32), std::pair("FP16", OutputType::kFloat16),
+                                   std::pair("BF16", OutputType::kBFloat16)}) {
+    ASSERT_OK_AND_ASSIGN(const ServerConfig config,
+                         Parse(absl::StrCat("server: { inference: { output_datatype: ", text, " } }")));
+    EXPECT_EQ(config.inference.output_type, type) << text;
+  }
+  EXPECT_THAT(
+      Parse("server:\n  inference:\n    output_datatype: FP64\n"),
+      StatusIs(kInvalid, "embd.yaml:3: server.inference.output_datatype: must be FP32, FP16 or BF16, got \"FP64\""));
 }
 
 TEST(DrainTimeout, IsADurationOfAtMostADay) {

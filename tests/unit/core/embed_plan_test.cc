@@ -273,6 +273,21 @@ TEST(ModelRegistry, UnknownModelIsRefusedWithTheNamesThereAre) {
   EXPECT_THAT(registry.Find("tiny", "1"), IsOk());
 }
 
+TEST(ModelRegistry, RemovedModelStaysWithWhoeverHasIt) {
+  ModelRegistry registry;
+  registry.Put(TinyModel());
+  auto reader = registry.Find("tiny", "").value();
+  const std::weak_ptr<const Model> watched = reader;
+
+  registry.Remove("tiny");
+  registry.Remove("tiny");
+
+  EXPECT_THAT(registry.Find("tiny", ""), StatusIs(absl::StatusCode::kNotFound, HasSubstr("there are none")));
+  EXPECT_FALSE(watched.expired());
+  reader.reset();
+  EXPECT_TRUE(watched.expired());
+}
+
 TEST(ModelRegistry, ListsAtMostTenNames) {
   ModelRegistry registry;
   for (int i = 0; i < 12; ++i) {

@@ -38,7 +38,7 @@ class FileTableTest : public ::testing::Test {
   }
 
   formats::ScratchFolder folder_;
-  TableBudget budget_{1000};
+  TableShare share_ = TableBudget(1000).Open();
 };
 
 TEST_F(FileTableTest, NansAreAWarningByDefault) {
@@ -46,14 +46,14 @@ TEST_F(FileTableTest, NansAreAWarningByDefault) {
        {std::optional<config::NanPolicy>(), {config::NanPolicy::kWarn}}) {
     const config::TableFile file = WithNan(policy);
 
-    ASSERT_OK_AND_ASSIGN(const FileTable loaded, LoadFileTable(file, &budget_));
+    ASSERT_OK_AND_ASSIGN(const FileTable loaded, LoadFileTable(file, &share_));
 
     EXPECT_THAT(loaded.warnings, ElementsAre(file.path + ": the table holds 1 NaN, the first one in row 3, column 1"));
   }
 }
 
 TEST_F(FileTableTest, NansCanBeAllowed) {
-  ASSERT_OK_AND_ASSIGN(const FileTable loaded, LoadFileTable(WithNan(config::NanPolicy::kAllow), &budget_));
+  ASSERT_OK_AND_ASSIGN(const FileTable loaded, LoadFileTable(WithNan(config::NanPolicy::kAllow), &share_));
 
   EXPECT_THAT(loaded.warnings, IsEmpty());
 }
@@ -61,7 +61,7 @@ TEST_F(FileTableTest, NansCanBeAllowed) {
 TEST_F(FileTableTest, NansCanBeRejectedWithTheirPlace) {
   const config::TableFile file = WithNan(config::NanPolicy::kReject);
 
-  EXPECT_THAT(LoadFileTable(file, &budget_),
+  EXPECT_THAT(LoadFileTable(file, &share_),
               AllOf(StatusIs(absl::StatusCode::kInvalidArgument,
                              file.path + ": the table holds 1 NaN, the first one in row 3, column 1"),
                     ReasonIs("NAN_IN_TABLE")));
@@ -71,7 +71,7 @@ TEST_F(FileTableTest, TablesWithoutNansPassEveryPolicy) {
   config::TableFile file = Raw({0, 1, -std::numeric_limits<float>::infinity(), 3});
   file.nan = config::NanPolicy::kReject;
 
-  ASSERT_OK_AND_ASSIGN(const FileTable loaded, LoadFileTable(file, &budget_));
+  ASSERT_OK_AND_ASSIGN(const FileTable loaded, LoadFileTable(file, &share_));
 
   EXPECT_THAT(loaded.warnings, IsEmpty());
   EXPECT_EQ(loaded.table.checksum, core::TableChecksum(loaded.table.table));
@@ -79,7 +79,7 @@ TEST_F(FileTableTest, TablesWithoutNansPassEveryPolicy) {
 }
 
 TEST_F(FileTableTest, OnlyReadTablesCountInTheBudget) {
-  TableBudget small(31);
+  TableShare small = TableBudget(31).Open();
   config::TableFile file = Raw({0, 1, 2, 3, 4, 5, 6, 7});
 
   EXPECT_THAT(LoadFileTable(file, &small), ReasonIs("OUT_OF_MEMORY"));
@@ -91,7 +91,7 @@ TEST_F(FileTableTest, LayoutAndTensorReachTheLoader) {
   config::TableFile file = Raw({0, 1});
   file.raw.reset();
 
-  EXPECT_THAT(LoadFileTable(file, &budget_),
+  EXPECT_THAT(LoadFileTable(file, &share_),
               AllOf(StatusIs(absl::StatusCode::kInvalidArgument, StartsWith(file.path + ": a .bin file does not say")),
                     ReasonIs("LAYOUT_MISSING")));
 }
