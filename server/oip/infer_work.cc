@@ -19,12 +19,6 @@ core::Stores StoresForRegion(std::span<const std::byte> out) {
   return aligned && out.size() >= core::kStreamingBytes ? core::Stores::kStreaming : core::Stores::kCached;
 }
 
-absl::Status CheckId(const std::string& id) {
-  if (id.size() <= kMaxIdBytes) return absl::OkStatus();
-  return core::InvalidArgument("INVALID_OPTION",
-                               absl::StrCat("id has ", id.size(), " bytes; at most ", kMaxIdBytes, " are allowed"));
-}
-
 // None where the clock does not count as far.
 std::optional<std::chrono::steady_clock::time_point> DeadlineOf(const service::Call& call,
                                                                 std::chrono::microseconds timeout) {
@@ -35,11 +29,18 @@ std::optional<std::chrono::steady_clock::time_point> DeadlineOf(const service::C
 
 }  // namespace
 
+absl::Status InferWork::CheckId(const Request& request) {
+  const std::size_t size = request.id().size();
+  if (size <= kMaxIdBytes) return absl::OkStatus();
+  return core::InvalidArgument("INVALID_OPTION",
+                               absl::StrCat("id has ", size, " bytes; at most ", kMaxIdBytes, " are allowed"));
+}
+
 absl::StatusOr<InferWork> InferWork::Plan(const Context& context, Request& request, const service::Call& call,
                                           bool in_stream) {
   InferWork work;
   work.in_stream_ = in_stream;
-  if (absl::Status status = CheckId(request.id()); !status.ok()) return status;
+  if (absl::Status status = CheckId(request); !status.ok()) return status;
   auto servable = context.servables.Find(request.model_name(), request.model_version());
   if (!servable.ok()) return servable.status();
   work.servable_ = *std::move(servable);

@@ -31,9 +31,12 @@ class InferWork {
 
   [[nodiscard]] static const std::string& ModelName(const Request& request) { return request.model_name(); }
 
-  /// Errors: those of Servables::Find, ReadInferParameters, ReadOutputs, ReadInputs (which takes raw contents out of
-  /// `request`), Servable::Plan and FindRegionSpan; INVALID_ARGUMENT [INVALID_OPTION] an id of more than 1024
-  /// bytes, a part of a region that the output does not fit, or that is not aligned to an element.
+  /// Errors: INVALID_ARGUMENT [INVALID_OPTION] an id of more than 1024 bytes.
+  [[nodiscard]] static absl::Status CheckId(const Request& request);
+
+  /// Errors: those of CheckId, Servables::Find, ReadInferParameters, ReadOutputs, ReadInputs (which takes raw contents
+  /// out of `request`), Servable::Plan and FindRegionSpan; INVALID_ARGUMENT [INVALID_OPTION] a part of a region that
+  /// the output does not fit, or that is not aligned to an element.
   [[nodiscard]] static absl::StatusOr<InferWork> Plan(const Context& context, Request& request,
                                                       const service::Call& call) {
     return Plan(context, request, call, /*in_stream=*/false);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "proto/wire/status.h"
 #include "server/oip/infer_work.h"
 #include "server/service/pooled_stream.h"
 
@@ -18,7 +19,11 @@ struct InferItem {
 
   static const std::string& ModelName(const Request& request) { return request.model_name(); }
 
-  static absl::Status Check(Request* /*request*/) { return absl::OkStatus(); }
+  static absl::Status Check(Request* request) {
+    absl::Status status = InferWork::CheckId(*request);
+    if (!status.ok()) request->clear_id();
+    return status;
+  }
 
   static absl::StatusOr<InferWork> Plan(const Context& context, Request& request, const service::Call& call) {
     return InferWork::Plan(context, request, call, /*in_stream=*/true);
@@ -33,7 +38,7 @@ struct InferItem {
 
   static grpc::ByteBuffer Refuse(const Request& request, std::int64_t /*index*/, const absl::Status& status) {
     ::inference::ModelStreamInferResponse item;
-    item.set_error_message(std::string(status.message()));
+    item.set_error_message(wire::ToRequestStatus(status).message());  // which is cut to what a status may be
     item.mutable_infer_response()->set_id(request.id());
     return service::Encode(item);
   }

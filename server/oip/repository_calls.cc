@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/core/error.h"
@@ -20,19 +21,22 @@ absl::Status CheckRepository(const std::string& repository) {
                      "'repository_name' specification is not supported: there is one repository");
 }
 
-absl::Status CheckMayControl(const ModelControl& control, const std::string& repository, const std::string& model) {
-  if (!control.is_explicit()) {
-    return core::Error(absl::StatusCode::kUnavailable, "MODEL_CONTROL_OFF",
-                       "explicit model load / unload is not allowed: server.model_control is none");
+absl::Status CheckMayControl(const ModelControl& control, const std::string& repository) {
+  if (control.is_explicit()) return CheckRepository(repository);
+  return core::Error(absl::StatusCode::kUnavailable, "MODEL_CONTROL_OFF",
+                     "explicit model load / unload is not allowed: server.model_control is none");
+}
+
+// What Triton says of names that cannot be names of folders.
+absl::Status CheckName(const std::string& model) {
+  const absl::string_view trimmed = absl::StripAsciiWhitespace(model);
+  if (trimmed.empty()) {
+    return core::InvalidArgument("INVALID_OPTION", "Model name cannot be empty. Please enter a valid name to deploy.");
   }
-  if (absl::Status status = CheckRepository(repository); !status.ok()) return status;
-  if (model.empty()) {
-    return core::InvalidArgument("INVALID_OPTION", "Model name cannot be empty. Please enter a valid name to deploy");
-  }
-  if (absl::StrContains(model, '/') || absl::StrContains(model, '\\') || model == "..") {
-    return core::InvalidArgument(
-        "INVALID_OPTION",
-        absl::StrCat("failed to load ", InQuotes(model), ", model name must not contain path traversal characters"));
+  if (trimmed == ".." || absl::StrContains(trimmed, '/') || absl::StrContains(trimmed, '\\')) {
+    return core::InvalidArgument("INVALID_OPTION",
+                                 absl::StrCat("invalid model name ", InQuotes(model),
+                                              ", model name must not contain path traversal characters"));
   }
   return absl::OkStatus();
 }
@@ -82,9 +86,8 @@ absl::StatusOr<::inference::RepositoryIndexResponse> AnswerIndex(const Context& 
 absl::StatusOr<::inference::RepositoryModelLoadResponse> AnswerLoad(
     Context& context, const ::inference::RepositoryModelLoadRequest& request) {
   const std::string& model = request.model_name();
-  if (absl::Status status = CheckMayControl(context.control, request.repository_name(), model); !status.ok()) {
-    return status;
-  }
+  if (absl::Status status = CheckMayControl(context.control, request.repository_name()); !status.ok()) return status;
+  if (absl::Status status = CheckName(model); !status.ok()) return status;
   if (!request.parameters().empty()) {
     return core::InvalidArgument(
         "INVALID_OPTION",
@@ -98,9 +101,7 @@ absl::StatusOr<::inference::RepositoryModelLoadResponse> AnswerLoad(
 absl::StatusOr<::inference::RepositoryModelUnloadResponse> AnswerUnload(
     Context& context, const ::inference::RepositoryModelUnloadRequest& request) {
   const std::string& model = request.model_name();
-  if (absl::Status status = CheckMayControl(context.control, request.repository_name(), model); !status.ok()) {
-    return status;
-  }
+  if (absl::Status status = CheckMayControl(context.control, request.repository_name()); !status.ok()) return status;
   for (const auto& [name, value] : request.parameters()) {
     const bool known = name == "unload_dependents" && value.has_bool_param();
     if (known) continue;
