@@ -7,6 +7,7 @@
 #include "server/app/model_builder.h"
 #include "server/core/error.h"
 #include "server/observability/log.h"
+#include "server/service/overload.h"
 
 namespace embd::app {
 namespace {
@@ -99,7 +100,7 @@ absl::Status ModelRepository::LoadOrShare(const config::ModelConfig& config) {
     }
     generation = slot.generation + 1;
   }
-  absl::Status status = LoadNow(config, generation);
+  const absl::Status status = service::WithinMemory([&] { return LoadNow(config, generation); });
   const core::MutexLock lock(&mutex_);
   Slot& slot = slots_.at(config.name);
   if (status.ok()) {
@@ -136,18 +137,20 @@ absl::Status ModelRepository::Unload(const std::string& name) {
     Slot& slot = slots_.at(name);
     while (slot.attempt != nullptr || slot.unloading) state_changed_.Wait(&mutex_);
     if (slot.state != State::kReady) return absl::OkStatus();
+    slot.reason = "unloaded";
+    slot.state = State::kUnavailable;
     slot.unloading = true;
   }
-  changed_(name, false);
-  models_->Remove(name);
-  observability::LogInfo(absl::StrCat("unloaded model ", core::Quote(name)));
+  const absl::Status status = service::WithinMemory([&] {
+    changed_(name, false);
+    models_->Remove(name);
+    observability::LogInfo(absl::StrCat("unloaded model ", core::Quote(name)));
+    return absl::OkStatus();
+  });
   const core::MutexLock lock(&mutex_);
-  Slot& slot = slots_.at(name);
-  slot.state = State::kUnavailable;
-  slot.reason = "unloaded";
-  slot.unloading = false;
+  slots_.at(name).unloading = false;
   state_changed_.NotifyAll();
-  return absl::OkStatus();
+  return status;
 }
 
 }  // namespace embd::app

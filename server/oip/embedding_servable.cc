@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "server/core/error.h"
+#include "server/oip/quote.h"
 #include "server/service/describe.h"
 #include "server/service/embed_answer.h"
 
@@ -60,10 +61,6 @@ std::vector<std::int64_t> Values(const InputTensor& tensor) {
                                                     : Widen<std::int64_t>(tensor.data);
 }
 
-std::string Describe(const std::vector<std::int64_t>& shape) {
-  return absl::StrCat("[", absl::StrJoin(shape, ","), "]");
-}
-
 // Every tensor has the rows and columns of the first one; position_ids may have one row for all.
 absl::Status CheckSameBatch(const std::vector<InputTensor>& inputs, const InputTensor& first) {
   for (const InputTensor& each : inputs) {
@@ -71,8 +68,8 @@ absl::Status CheckSameBatch(const std::vector<InputTensor>& inputs, const InputT
     const bool shared = each.spec->name == kPositionIds && each.shape[0] == 1 && each.shape[1] == first.shape[1];
     if (same || shared) continue;
     return core::InvalidArgument(
-        "INVALID_SHAPE", absl::StrCat("input '", each.spec->name, "' has shape ", Describe(each.shape), ", but '",
-                                      first.spec->name, "' has ", Describe(first.shape)));
+        "INVALID_SHAPE", absl::StrCat("input '", each.spec->name, "' has shape ", InBrackets(each.shape), ", but '",
+                                      first.spec->name, "' has ", InBrackets(first.shape)));
   }
   return absl::OkStatus();
 }
@@ -203,6 +200,7 @@ absl::StatusOr<std::unique_ptr<Inference>> EmbeddingServable::Plan(const service
     auto plan = service::PlanModel(model_, last ? std::move(input) : input, options_.limits);
     if (!plan.ok()) return plan.status();
     inference->Add(outputs[i], *std::move(plan));
+    input.counts_out_of_range = false;
   }
   return inference;
 }

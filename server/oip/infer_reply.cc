@@ -24,20 +24,24 @@ void Add(std::string header, service::ReplyBuffer elements, Slices* slices) {
   slices->push_back(service::PayloadSlice(std::move(elements)));
 }
 
-// All descriptions come first; then the elements of each output, a field each.
+// All descriptions come first; then the elements of each output, a field each: an empty one where they are in shared
+// memory, since clients find an output's entry by its place.
 Slices RawSlices(ModelInferResponse response, std::vector<ReplyOutput> outputs) {
   Slices slices;
   for (ReplyOutput& output : outputs) *response.add_outputs() = std::move(output.description);
   const ModelInferResponse nothing;
   const ModelInferResponse* fields = &response;
   for (ReplyOutput& output : outputs) {
-    if (!output.elements.has_value()) continue;
+    if (!output.elements.has_value()) {
+      slices.emplace_back(wire::FrameHeader({{*fields, ModelInferResponse::kRawOutputContentsFieldNumber}}, 0));
+      fields = &nothing;
+      continue;
+    }
     const std::size_t size = output.elements->bytes().size();
     Add(wire::FrameHeader({{*fields, ModelInferResponse::kRawOutputContentsFieldNumber}}, size),
         *std::move(output.elements), &slices);
     fields = &nothing;
   }
-  if (fields == &response) slices.emplace_back(response.SerializeAsString());
   return slices;
 }
 

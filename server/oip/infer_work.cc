@@ -1,6 +1,8 @@
 // Hot path: no lock that another request holds for long, no allocation per row, no log line above debug.
 #include "server/oip/infer_work.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "server/core/error.h"
 #include "server/oip/infer_parameters.h"
@@ -19,6 +21,16 @@ core::Stores StoresForRegion(std::span<const std::byte> out) {
   return aligned && out.size() >= core::kStreamingBytes ? core::Stores::kStreaming : core::Stores::kCached;
 }
 
+// What inputs in shared memory take once they have been read.
+std::size_t RegionBytes(const ::inference::ModelInferRequest& request) {
+  std::size_t bytes = 0;
+  for (const auto& input : request.inputs()) {
+    const auto part = ReadRegionPart(input.name(), input.parameters());
+    if (part.ok() && part->has_value()) bytes += static_cast<std::size_t>((*part)->byte_size);
+  }
+  return bytes;
+}
+
 // None where the clock does not count as far.
 std::optional<std::chrono::steady_clock::time_point> DeadlineOf(const service::Call& call,
                                                                 std::chrono::microseconds timeout) {
@@ -28,6 +40,11 @@ std::optional<std::chrono::steady_clock::time_point> DeadlineOf(const service::C
 }
 
 }  // namespace
+
+bool InferWork::PlansLong(const Request& request) {
+  return std::any_of(request.inputs().begin(), request.inputs().end(),
+                     [](const auto& input) { return input.parameters().contains("shared_memory_region"); });
+}
 
 absl::Status InferWork::CheckId(const Request& request) {
   const std::size_t size = request.id().size();
@@ -53,6 +70,11 @@ absl::StatusOr<InferWork> InferWork::Plan(const Context& context, Request& reque
   if (!outputs.ok()) return outputs.status();
   auto inputs = ReadInputs(context.backend, call, *work.servable_, &request);
   if (!inputs.ok()) return inputs.status();
+  if (const std::size_t copied = RegionBytes(request); copied > 0) {
+    auto counted = context.backend.buffers->Count(copied);
+    if (!counted.ok()) return counted.status();
+    work.counted_.emplace(*std::move(counted));
+  }
   std::vector<OutputRequest> requests;
   for (const RequestedOutput& output : *outputs) requests.push_back(output.request);
   auto inference = work.servable_->Plan(context.backend, *std::move(inputs), requests);

@@ -16,6 +16,7 @@
 #include "server/oip/context.h"
 #include "server/oip/infer_reply.h"
 #include "server/oip/region_span.h"
+#include "server/oip/request_bytes.h"
 #include "server/oip/requested_outputs.h"
 #include "server/service/call.h"
 #include "server/service/phase_clock.h"
@@ -31,12 +32,19 @@ class InferWork {
 
   [[nodiscard]] static const std::string& ModelName(const Request& request) { return request.model_name(); }
 
+  /// Errors: those of CheckFieldCounts.
+  [[nodiscard]] static absl::Status CheckEncoding(const grpc::ByteBuffer& request) { return CheckFieldCounts(request); }
+  /// Inputs in shared memory may be as long as a request can be, however short the request that names them.
+  [[nodiscard]] static bool PlansLong(const Request& request);
+
   /// Errors: INVALID_ARGUMENT [INVALID_OPTION] an id of more than 1024 bytes.
   [[nodiscard]] static absl::Status CheckId(const Request& request);
 
   /// Errors: those of CheckId, Servables::Find, ReadInferParameters, ReadOutputs, ReadInputs (which takes raw contents
   /// out of `request`), Servable::Plan and FindRegionSpan; INVALID_ARGUMENT [INVALID_OPTION] a part of a region that
-  /// the output does not fit, or that is not aligned to an element.
+  /// the output does not fit, or that is not aligned to an element; FAILED_PRECONDITION [REGION_DAMAGED];
+  /// RESOURCE_EXHAUSTED [RESPONSE_TOO_LARGE] outputs that exceed max_response_bytes together, and those of
+  /// ReplyBuffers::Count for inputs in shared memory.
   [[nodiscard]] static absl::StatusOr<InferWork> Plan(const Context& context, Request& request,
                                                       const service::Call& call) {
     return Plan(context, request, call, /*in_stream=*/false);
@@ -50,9 +58,8 @@ class InferWork {
 
   /// The encoded ModelInferResponse; of an item of a stream, the encoded ModelStreamInferResponse.
   ///
-  /// Errors: those of ReplyBuffers::Take, Inference::Compute and CheckUndamaged; RESOURCE_EXHAUSTED
-  /// [RESPONSE_TOO_LARGE] outputs that exceed max_response_bytes together; DEADLINE_EXCEEDED after the request's own
-  /// timeout.
+  /// Errors: those of ReplyBuffers::Take, Inference::Compute and CheckUndamaged; DEADLINE_EXCEEDED after the request's
+  /// own timeout.
   [[nodiscard]] absl::StatusOr<grpc::ByteBuffer> Answer(Context& context, const Request& request,
                                                         const std::function<absl::Status()>& interrupted,
                                                         service::PhaseClock* clock) const;
@@ -72,6 +79,7 @@ class InferWork {
                                                  absl::FunctionRef<absl::Status()> interrupted) const;
 
   std::shared_ptr<const Servable> servable_;
+  std::optional<service::CountedBytes> counted_;  // of inputs in shared memory, which have been copied
   std::unique_ptr<Inference> inference_;
   std::vector<std::optional<Target>> targets_;  // of each output; unset: the reply
   Contents contents_ = Contents::kRaw;

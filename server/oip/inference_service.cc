@@ -176,7 +176,7 @@ ServerUnaryReactor* InferenceService::RepositoryModelUnload(CallbackServerContex
   using Request = ::inference::RepositoryModelUnloadRequest;
   using Response = ::inference::RepositoryModelUnloadResponse;
   return Start<Request, Response>(
-      *context_, "RepositoryModelUnload", context, request, reply, Length::kMedium,
+      *context_, "RepositoryModelUnload", context, request, reply, Length::kLong,
       [this](const Request& message, const service::Call& /*call*/) -> absl::StatusOr<Response> {
         return AnswerUnload(*context_, message);
       });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -23,10 +24,6 @@ using Message = ::inference::ModelInferRequest::InferInputTensor;
 template <typename... Parts>
 absl::Status Invalid(const char* reason, const Parts&... parts) {
   return core::InvalidArgument(reason, absl::StrCat(parts...));
-}
-
-std::string Describe(const std::vector<std::int64_t>& shape) {
-  return absl::StrCat("[", absl::StrJoin(shape, ","), "]");
 }
 
 // "'x' for model 'm'", as most sentences end.
@@ -87,16 +84,26 @@ absl::Status CheckComplete(const Servable& servable, const ::inference::ModelInf
                  ". Please provide all required input(s).");
 }
 
-absl::Status CheckShape(const Servable& servable, const TensorSpec& spec, const std::vector<std::int64_t>& shape) {
+absl::Status CheckShape(const Servable& servable, const TensorSpec& spec, std::span<const std::int64_t> shape) {
   if (std::any_of(shape.begin(), shape.end(), [](std::int64_t extent) { return extent < 0; })) {
     return Invalid("INVALID_SHAPE", "All input dimensions should be specified for input ", OfModel(spec.name, servable),
-                   ", got ", Describe(shape));
+                   ", got ", InBrackets(shape));
   }
   bool matches = shape.size() == spec.shape.size();
   for (std::size_t i = 0; matches && i < shape.size(); ++i) matches = spec.shape[i] == -1 || spec.shape[i] == shape[i];
   if (matches) return absl::OkStatus();
   return Invalid("INVALID_SHAPE", "unexpected shape for input ", OfModel(spec.name, servable), ". Expected ",
-                 Describe(spec.shape), ", got ", Describe(shape));
+                 InBrackets(spec.shape), ", got ", InBrackets(shape));
+}
+
+// Nothing where it exceeds 2^63 - 1.
+std::optional<std::int64_t> ByteSize(const InputTensor& tensor) {
+  std::optional<std::int64_t> bytes = DatatypeSize(tensor.datatype);
+  if (std::find(tensor.shape.begin(), tensor.shape.end(), 0) != tensor.shape.end()) return 0;
+  for (const std::int64_t extent : tensor.shape) {
+    if (bytes.has_value()) bytes = core::CheckedProduct({*bytes, extent});
+  }
+  return bytes;
 }
 
 // Reads the inputs one after the other.
@@ -121,9 +128,7 @@ class Reader {
   }
 
   absl::StatusOr<InputTensor> Read(const TensorSpec& spec, const Message& message) {
-    InputTensor tensor = {.spec = &spec,
-                          .datatype = ParseDatatype(message.datatype()),
-                          .shape = {message.shape().begin(), message.shape().end()}};
+    InputTensor tensor = {.spec = &spec, .datatype = ParseDatatype(message.datatype())};
     const Source& source =
         *std::find_if(sources_.begin(), sources_.end(), [&](const Source& each) { return each.message == &message; });
     if (absl::Status status = CheckSource(source); !status.ok()) return status;
@@ -132,11 +137,15 @@ class Reader {
                      InQuotes(message.datatype()), ", but model ", InQuotes(servable_.name()), " expects '",
                      DatatypeName(spec.datatypes.front()), "'");
     }
-    if (absl::Status status = CheckShape(servable_, spec, tensor.shape); !status.ok()) return status;
-    auto data = TakeData(source, tensor.datatype);
+    const std::span<const std::int64_t> shape(message.shape().data(), static_cast<std::size_t>(message.shape_size()));
+    if (absl::Status status = CheckShape(servable_, spec, shape); !status.ok()) return status;
+    tensor.shape.assign(shape.begin(), shape.end());
+    auto data = source.part.has_value() ? CopyOut(*source.part, tensor) : TakeData(source, tensor.datatype);
     if (!data.ok()) return data.status();
     tensor.data = *std::move(data);
-    if (absl::Status status = CheckSize(tensor); !status.ok()) return status;
+    if (absl::Status status = CheckSize(tensor, static_cast<std::int64_t>(tensor.data.size())); !status.ok()) {
+      return status;
+    }
     return tensor;
   }
 
@@ -171,14 +180,14 @@ class Reader {
   }
 
   absl::StatusOr<std::string> TakeData(const Source& source, Datatype datatype) {
-    if (source.part.has_value()) return CopyOut(*source.part);
     if (source.raw >= 0) return std::move(*request_.mutable_raw_input_contents(source.raw));
     return RawContents(source.message->contents(), datatype, OfModel(source.message->name(), servable_));
   }
 
-  absl::StatusOr<std::string> CopyOut(const RegionPart& part) const {
+  absl::StatusOr<std::string> CopyOut(const RegionPart& part, const InputTensor& tensor) const {
     auto span = FindRegionSpan(backend_, call_, part);
     if (!span.ok()) return span.status();
+    if (absl::Status status = CheckSize(tensor, part.byte_size); !status.ok()) return status;
     if (part.byte_size > backend_.max_request_bytes) {
       return core::Error(
           absl::StatusCode::kResourceExhausted, "REQUEST_TOO_LARGE",
@@ -190,18 +199,12 @@ class Reader {
     return copy;
   }
 
-  absl::Status CheckSize(const InputTensor& tensor) const {
-    std::optional<std::int64_t> expected = DatatypeSize(tensor.datatype);
-    for (const std::int64_t extent : tensor.shape) {
-      if (extent == 0) expected = 0;
-    }
-    for (const std::int64_t extent : tensor.shape) {
-      if (expected.has_value()) expected = core::CheckedProduct({*expected, extent});
-    }
-    if (expected.has_value() && *expected == static_cast<std::int64_t>(tensor.data.size())) return absl::OkStatus();
+  absl::Status CheckSize(const InputTensor& tensor, std::int64_t bytes) const {
+    const std::optional<std::int64_t> expected = ByteSize(tensor);
+    if (expected == bytes) return absl::OkStatus();
     return Invalid("INVALID_SHAPE", "input byte size mismatch for input ", OfModel(tensor.spec->name, servable_),
                    ". Expected ", expected.has_value() ? absl::StrCat(*expected) : "more than 2^63 - 1", ", got ",
-                   tensor.data.size());
+                   bytes);
   }
 
   const service::Backend& backend_;

@@ -19,6 +19,9 @@ struct InferItem {
 
   static const std::string& ModelName(const Request& request) { return request.model_name(); }
 
+  static absl::Status CheckEncoding(const grpc::ByteBuffer& request) { return InferWork::CheckEncoding(request); }
+  static bool PlansLong(const Request& request) { return InferWork::PlansLong(request); }
+
   static absl::Status Check(Request* request) {
     absl::Status status = InferWork::CheckId(*request);
     if (!status.ok()) request->clear_id();

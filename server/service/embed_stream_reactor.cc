@@ -23,6 +23,9 @@ struct EmbedItem {
 
   static const std::string& ModelName(const Request& request) { return request.request().model(); }
 
+  static absl::Status CheckEncoding(const grpc::ByteBuffer& /*request*/) { return absl::OkStatus(); }
+  static bool PlansLong(const Request& /*request*/) { return false; }
+
   static absl::Status Check(Request* request) {
     constexpr std::size_t kMaxRequestIdBytes = 1024;
     const std::size_t size = request->request_id().size();

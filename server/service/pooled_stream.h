@@ -23,10 +23,12 @@ namespace embd::service {
 /// gets an answer that says so, and the stream goes on. The caller may send ahead; at most 64 answers, or 16 MiB of
 /// them, wait for it to read.
 ///
-/// `Item` says what the messages are. It has a type `Request`, a type `Context` that has what PooledCall uses of
-/// Backend, a type `Work` as PooledCall has it, and
+/// `Item` says what the messages are. It has a type `Request`, types `Context` and `Work` as PooledCall has them,
+/// and
 ///
 ///     static const std::string& ModelName(const Request&)
+///     static absl::Status CheckEncoding(const grpc::ByteBuffer&)   refuses what must not even be decoded
+///     static bool PlansLong(const Request&)           whether Plan should not be done on gRPC's own threads
 ///     static absl::Status Check(Request*)             what is wrong with a request besides what its Work checks
 ///     static absl::StatusOr<Work> Plan(const Context&, Request&, const Call&)
 ///     static absl::StatusOr<grpc::ByteBuffer> Answer(Context&, const Work&, const Request&, std::int64_t index,
@@ -47,13 +49,14 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   using Work = typename Item::Work;
 
   /// `rpc` is a literal.
-  PooledStream(Context* backend, absl::string_view rpc, grpc::CallbackServerContext* context)
-      : backend_(*backend), call_(rpc, context) {
+  PooledStream(Context* context, absl::string_view rpc, grpc::CallbackServerContext* call)
+      : context_(*context), call_(rpc, call) {
     StartRead(&request_);
   }
 
   void OnReadDone(bool ok) override {
     clock_ = PhaseClock();
+    call_.Restart();
     if (!ok) {
       std::optional<grpc::Status> end;
       {
@@ -63,7 +66,7 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
       }
       if (end.has_value()) Finish(*end);
     } else if (service::IsLarge(request_)) {
-      backend_.workers.Add([this] { Read(/*on_worker=*/true); });
+      context_.workers.Add([this] { Read(/*on_worker=*/true); });
     } else {
       Read(/*on_worker=*/false);
     }
@@ -92,19 +95,29 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   static constexpr std::size_t kMaxWaitingBytes = std::size_t{16} << 20;
 
   void Read(bool on_worker) {
-    call_.Restart();
     if (on_worker) clock_.EndQueue();
-    absl::Status status = WithinMemory([this] { return Decode(request_, backend_.max_request_bytes, &message_); });
+    const absl::Status status = WithinMemory([this]() -> absl::Status {
+      if (absl::Status bad = Item::CheckEncoding(request_); !bad.ok()) return bad;
+      return Decode(request_, context_.max_request_bytes, &message_);
+    });
     if (!status.ok()) {
       message_.Clear();  // nothing of what could not be read is echoed, and it names no model
       return Refuse(status);
     }
-    status = WithinMemory([&] {
+    if (on_worker || !Item::PlansLong(message_)) return Plan(on_worker);
+    context_.workers.Add([this] {
+      clock_.EndQueue();
+      Plan(/*on_worker=*/true);
+    });
+  }
+
+  void Plan(bool on_worker) {
+    const absl::Status status = WithinMemory([&] {
       if (on_worker) {  // The caller may have gone while this waited. Asked once it is known whose failure that is.
         if (absl::Status interrupted = call_.Interrupted(); !interrupted.ok()) return interrupted;
       }
       if (absl::Status bad = Item::Check(&message_); !bad.ok()) return bad;
-      auto work = Item::Plan(backend_, message_, call_);
+      auto work = Item::Plan(context_, message_, call_);
       if (!work.ok()) return work.status();
       work_.emplace(*std::move(work));
       return absl::OkStatus();
@@ -112,7 +125,7 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     if (!status.ok()) return Refuse(status);
     clock_.EndInput();
     if (work_->IsLarge() && !on_worker) {
-      backend_.workers.Add([this] {
+      context_.workers.Add([this] {
         clock_.EndQueue();
         Answer();
       });
@@ -125,9 +138,9 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     grpc::ByteBuffer reply;
     const absl::Status status = WithinMemory([&] {
       auto framed = Item::Answer(
-          backend_, *work_, message_, index_, [this] { return call_.Interrupted(); }, &clock_);
+          context_, *work_, message_, index_, [this] { return call_.Interrupted(); }, &clock_);
       if (!framed.ok()) return framed.status();
-      backend_.statistics.CountSuccess(Item::ModelName(message_), work_->batch_size(), clock_.End());
+      context_.statistics.CountSuccess(Item::ModelName(message_), work_->batch_size(), clock_.End());
       reply.Swap(&*framed);
       return absl::OkStatus();
     });
@@ -139,7 +152,7 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   }
 
   void Refuse(const absl::Status& status) {
-    backend_.statistics.CountFailure(Item::ModelName(message_), clock_.End().total);
+    context_.statistics.CountFailure(Item::ModelName(message_), clock_.End().total);
     call_.Log(Item::ModelName(message_), -1, -1, static_cast<std::int64_t>(request_.Length()), 0, status);
     Push(Item::Refuse(message_, index_, HideInternal(status)));
   }
@@ -183,7 +196,7 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     return grpc::Status::OK;
   }
 
-  Context& backend_;
+  Context& context_;
   Call call_;
   // Used by the one answer that is being made.
   grpc::ByteBuffer request_;

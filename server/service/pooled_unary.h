@@ -26,6 +26,8 @@ namespace embd::service {
 ///
 ///     static absl::StatusOr<Work> Plan(const Context&, Request&, const Call&)
 ///     static const std::string& ModelName(const Request&)
+///     static absl::Status CheckEncoding(const grpc::ByteBuffer&)   optional: refuses what must not even be decoded
+///     static bool PlansLong(const Request&)    optional: whether Plan should not be done on gRPC's own threads
 ///     bool IsLarge() const
 ///     absl::StatusOr<grpc::ByteBuffer> Answer(Context&, const Request&, const std::function<absl::Status()>&
 ///                                             interrupted) const
@@ -56,13 +58,27 @@ class PooledCall {
   /// To be told when the call has come to a thread that it waited for.
   void EndQueue() { clock_.EndQueue(); }
 
-  /// Decodes and plans.
+  /// Decodes.
+  [[nodiscard]] absl::Status Read() {
+    const absl::Status status = WithinMemory([this]() -> absl::Status {
+      if constexpr (requires { Work::CheckEncoding(request_); }) {
+        if (absl::Status bad = Work::CheckEncoding(request_); !bad.ok()) return bad;
+      }
+      return Decode(request_, backend_.max_request_bytes, &message_);
+    });
+    if (!status.ok()) message_.Clear();  // what cannot be read names no model
+    return status;
+  }
+
+  /// Whether nothing more of the call, once it is decoded, should be done on gRPC's own threads.
+  [[nodiscard]] bool HasLongPlan() const {
+    if constexpr (requires { Work::PlansLong(message_); }) return Work::PlansLong(message_);
+    return false;
+  }
+
+  /// Plans what has been decoded.
   [[nodiscard]] absl::Status Plan() {
     return WithinMemory([this] {
-      if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message_); !status.ok()) {
-        message_.Clear();  // what cannot be read names no model
-        return status;
-      }
       // The caller may have gone while this waited. Asked now that it is known which model's failure that is.
       if (absl::Status status = call_.Interrupted(); !status.ok()) return status;
       auto work = Work::Plan(backend_, message_, call_);
@@ -123,11 +139,19 @@ class PooledReactor final : public grpc::ServerUnaryReactor {
   PooledReactor(WorkerPool* workers, std::unique_ptr<PooledCall<Work>> call)
       : workers_(*workers), call_(std::move(call)) {}
 
+  void ReadPlanAndAnswer() {
+    workers_.Add([this] {
+      call_->EndQueue();
+      const absl::Status status = call_->Read();
+      if (!status.ok()) return End(call_->End(status));
+      PlanAndAnswerNow();
+    });
+  }
+
   void PlanAndAnswer() {
     workers_.Add([this] {
       call_->EndQueue();
-      const absl::Status status = call_->Plan();
-      End(status.ok() ? call_->Answer() : call_->End(status));
+      PlanAndAnswerNow();
     });
   }
 
@@ -145,6 +169,11 @@ class PooledReactor final : public grpc::ServerUnaryReactor {
   void OnDone() override { delete this; }
 
  private:
+  void PlanAndAnswerNow() {
+    const absl::Status status = call_->Plan();
+    End(status.ok() ? call_->Answer() : call_->End(status));
+  }
+
   // OnDone comes when the caller has read the reply, which a slow one does late; only the reply is held for it.
   void End(const grpc::Status& status) {
     {
@@ -168,10 +197,16 @@ grpc::ServerUnaryReactor* AnswerPooled(typename Work::Context* backend, absl::st
   auto call = std::make_unique<PooledCall<Work>>(backend, rpc, context, request, reply);
   if (call->HasLargeRequest()) {
     auto* const reactor = new PooledReactor<Work>(&backend->workers, std::move(call));
+    reactor->ReadPlanAndAnswer();
+    return reactor;
+  }
+  absl::Status planned = call->Read();
+  if (planned.ok() && call->HasLongPlan()) {
+    auto* const reactor = new PooledReactor<Work>(&backend->workers, std::move(call));
     reactor->PlanAndAnswer();
     return reactor;
   }
-  const absl::Status planned = call->Plan();
+  if (planned.ok()) planned = call->Plan();
   if (planned.ok() && call->HasLargeWork()) {
     auto* const reactor = new PooledReactor<Work>(&backend->workers, std::move(call));
     reactor->Answer();

@@ -79,7 +79,7 @@ ALLOWED = {
     "client sources": {"client", "wire", "protos", "protobuf", "grpc", "absl"},
     "cli": {"client", "absl", "CLI11", "nlohmann"},
     "service": {"wire", "core", "observability", "protos", "protobuf", "grpc", "absl"},
-    "oip": {"service", "wire", "core", "observability", "inference protos", "protobuf", "grpc", "absl"},
+    "oip": {"service", "wire", "core", "inference protos", "protobuf", "grpc", "absl"},
     "observability": {"absl", "spdlog", "fmt", "prometheus"},
     "app": {
         "core", "formats", "config", "architectures", "service", "oip", "observability", "wire", "protos", "inference protos",

@@ -62,7 +62,7 @@ void EmbedPlan::ReplaceIdsOutOfRange() {
   }
   if (count == 0) return;
   if (to_zero) zero_row_.resize(model_->token().table.row_bytes());
-  first_out_of_range_ = model_->CountOutOfRangeIds(count) == 0;
+  if (input_.counts_out_of_range) first_out_of_range_ = model_->CountOutOfRangeIds(count) == 0;
   warnings_.push_back(absl::StrCat(count, count == 1 ? " id was" : " ids were", " outside [0, ", vocab_size,
                                    "), read as ", to_zero ? "a row of zeros" : absl::StrCat("id ", model_->unk_id())));
 }

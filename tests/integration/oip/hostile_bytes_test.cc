@@ -29,6 +29,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr int kMany = 100'000;
+constexpr int kSome = 60;
 
 class HostileBytes : public testing::OipServer {
  protected:
@@ -168,16 +169,30 @@ TEST_F(HostileBytes, LongNamesAreRefusedInShortMessages) {
   ExpectLives();
 }
 
-TEST_F(HostileBytes, ManyEmptyRawContentsAreRefused) {
+TEST_F(HostileBytes, EmptyRawContentsTooManyAreRefused) {
   InferRequest request = IdsRequest();
-  for (int i = 0; i < kMany; ++i) request.add_raw_input_contents();
+  for (int i = 0; i < kSome; ++i) request.add_raw_input_contents();
   ExpectRefused(request, Refused("INVALID_OPTION",
-                                 "raw_input_contents has 100001 entries, but only 1 inputs take one for model 'tiny'"));
+                                 "raw_input_contents has 61 entries, but only 1 inputs take one for model 'tiny'"));
 }
 
-TEST_F(HostileBytes, ManyInputsAreRefused) {
-  InferRequest same = IdsRequest(), others = IdsRequest();
+TEST_F(HostileBytes, MorePartsThanAnyModelHasAreRefusedBeforeTheyAreDecoded) {
+  InferRequest inputs = IdsRequest(), outputs = IdsRequest(), contents = IdsRequest(), parameters = IdsRequest();
   for (int i = 0; i < kMany; ++i) {
+    inputs.add_inputs();
+    outputs.add_outputs();
+    contents.add_raw_input_contents();
+    (*parameters.mutable_parameters())["p" + std::to_string(i)].set_int64_param(i);
+  }
+  ExpectRefused(inputs, Refused("INVALID_OPTION", "the request has more than 64 inputs"));
+  ExpectRefused(outputs, Refused("INVALID_OPTION", "the request has more than 64 outputs"));
+  ExpectRefused(contents, Refused("INVALID_OPTION", "the request has more than 64 raw_input_contents"));
+  ExpectRefused(parameters, Refused("INVALID_OPTION", "the request has more than 256 parameters"));
+}
+
+TEST_F(HostileBytes, RepeatedAndUnknownInputsAreRefused) {
+  InferRequest same = IdsRequest(), others = IdsRequest();
+  for (int i = 0; i < kSome; ++i) {
     same.add_inputs()->set_name("attention_mask");
     others.add_inputs()->set_name("mask" + std::to_string(i));
   }
@@ -185,15 +200,15 @@ TEST_F(HostileBytes, ManyInputsAreRefused) {
   ExpectRefused(others, Refused("INVALID_OPTION", "unexpected inference input 'mask0' for model 'tiny'"));
 }
 
-TEST_F(HostileBytes, ManyOutputsAreRefused) {
+TEST_F(HostileBytes, RepeatedOutputsAreRefused) {
   InferRequest request = IdsRequest();
-  for (int i = 0; i < kMany; ++i) request.add_outputs()->set_name("embeddings");
+  for (int i = 0; i < kSome; ++i) request.add_outputs()->set_name("embeddings");
   ExpectRefused(request, Refused("INVALID_OPTION", "output 'embeddings' already exists in request"));
 }
 
-TEST_F(HostileBytes, ManyUnknownParametersAreIgnored) {
+TEST_F(HostileBytes, UnknownParametersAreIgnored) {
   InferRequest request = IdsRequest();
-  for (int i = 0; i < kMany; ++i) (*request.mutable_parameters())["p" + std::to_string(i)].set_int64_param(i);
+  for (int i = 0; i < kSome; ++i) (*request.mutable_parameters())["p" + std::to_string(i)].set_int64_param(i);
   EXPECT_THAT(Infer(request), IsOk());
 }
 
