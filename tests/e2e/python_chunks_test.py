@@ -18,9 +18,11 @@ WAIT_SECONDS = 60
 MIB = 1 << 20
 IN_FLIGHT = "server: { limits: { max_bytes_in_flight: 8MiB } }"
 
-# Starts eight calls whose first blocks fill what may be in flight, reads nothing, and waits to be killed.
+# Keeps eight calls under way whose first blocks fill what may be in flight, reads nothing, and waits to be killed. A call
+# that is refused, because others held too much just then, is started anew.
 STALLED_READER = """
 import sys
+import time
 from support.calls import Client
 from support.stubs import embedding_pb2
 client = Client(sys.argv[1])
@@ -30,7 +32,9 @@ request = embedding_pb2.EmbedChunksRequest(
     max_chunk_bytes=1 << 20)
 calls = [client.embedding.EmbedChunks(request) for _ in range(8)]
 print("started", flush=True)
-sys.stdin.read()
+while True:
+    time.sleep(0.02)
+    calls = [call if call.is_active() else client.embedding.EmbedChunks(request) for call in calls]
 """
 
 
