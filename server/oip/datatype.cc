@@ -7,9 +7,9 @@ namespace embd::oip {
 namespace {
 
 struct Row {
-  Datatype datatype;
+  Datatype datatype = ::inference::TYPE_INVALID;
   absl::string_view name;
-  std::int64_t size;
+  std::int64_t size = 0;
 };
 
 constexpr std::array<Row, 14> kRows = {{{::inference::TYPE_BOOL, "BOOL", 1},

@@ -194,13 +194,13 @@ absl::StatusOr<std::unique_ptr<Inference>> EmbeddingServable::Plan(const service
   input.sequence_length = sequence_length;
   auto inference = std::make_unique<EmbeddingInference>();
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    input.part = PartOf(outputs[i].spec->name);
-    input.output_type = ToElementType(outputs[i].datatype);
-    const bool last = i + 1 == outputs.size();
-    auto plan = service::PlanModel(model_, last ? std::move(input) : input, options_.limits);
+    core::EmbedInput planned = i + 1 == outputs.size() ? std::exchange(input, {}) : input;
+    planned.part = PartOf(outputs[i].spec->name);
+    planned.output_type = ToElementType(outputs[i].datatype);
+    planned.counts_out_of_range = i == 0;
+    auto plan = service::PlanModel(model_, std::move(planned), options_.limits);
     if (!plan.ok()) return plan.status();
     inference->Add(outputs[i], *std::move(plan));
-    input.counts_out_of_range = false;
   }
   return inference;
 }

@@ -19,8 +19,8 @@ int PackedField(const std::string& datatype) {
 }
 
 // Adds what stands before a payload, and the payload.
-void Add(std::string header, service::ReplyBuffer elements, Slices* slices) {
-  slices->emplace_back(std::move(header));
+void Add(const std::string& header, service::ReplyBuffer elements, Slices* slices) {
+  slices->emplace_back(header);
   slices->push_back(service::PayloadSlice(std::move(elements)));
 }
 

@@ -17,9 +17,9 @@ using google::protobuf::internal::WireFormatLite;
 using ::inference::ModelInferRequest;
 
 struct Field {
-  int number;
-  const char* name;
-  int most;
+  int number = 0;
+  const char* name = "";
+  int most = 0;
   int count = 0;
 };
 
