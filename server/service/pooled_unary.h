@@ -136,8 +136,10 @@ class PooledCall {
 template <typename Work>
 class PooledReactor final : public grpc::ServerUnaryReactor {
  public:
-  PooledReactor(WorkerPool* workers, std::unique_ptr<PooledCall<Work>> call)
-      : workers_(*workers), call_(std::move(call)) {}
+  PooledReactor(WorkerPool* workers, std::unique_ptr<PooledCall<Work>> call) : workers_(*workers) {
+    const core::MutexLock lock(&mutex_);  // gRPC orders this before OnCancel, but out of the thread sanitizer's sight
+    call_ = std::move(call);
+  }
 
   void ReadPlanAndAnswer() {
     workers_.Add([this] {
