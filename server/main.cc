@@ -104,25 +104,33 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
 
   config::Flags flags;
-  std::string ready_file, log_level, config_file;
   CLI::App cli("embd serves embedding tables over gRPC. Without models it serves three small seeded ones.", "embd");
   cli.set_version_flag("--version", absl::StrCat("embd ", app::kVersion, " (", app::kBuild, ")"));
-  auto* const config_option =
-      cli.add_option("--config", config_file, "Configuration, YAML or JSON (EMBD_CONFIG)")->type_name("FILE");
-  cli.add_option("--model", flags.models,
-                 "Serve a table file, a .gguf or a model folder under a name; may be repeated (EMBD_MODEL)")
-      ->type_name("NAME=PATH")
-      ->allow_extra_args(false);
-  cli.add_option("--listen", flags.listen,
-                 "HOST:PORT or unix:PATH; port 0 takes a free one; may be repeated (EMBD_LISTEN; 127.0.0.1:8001)")
-      ->type_name("ADDR")
-      ->allow_extra_args(false);
-  auto* const ready_option =
-      cli.add_option("--ready-file", ready_file, "Write pid and addresses there once serving (EMBD_READY_FILE)")
-          ->type_name("FILE");
-  auto* const level_option =
-      cli.add_option("--log-level", log_level, "trace, debug, info, warn, error or off (EMBD_LOG_LEVEL; info)")
-          ->type_name("LEVEL");
+  const auto one = [&cli](const char* name, std::optional<std::string>& value, const char* help, const char* type) {
+    cli.add_option_function<std::string>(
+           name, [&value](const std::string& given) { value = given; }, help)
+        ->type_name(type);
+  };
+  const auto several = [&cli](const char* name, std::vector<std::string>& values, const char* help, const char* type) {
+    cli.add_option(name, values, help)->type_name(type)->allow_extra_args(false);
+  };
+  one("--config", flags.config, "Configuration, YAML or JSON (EMBD_CONFIG)", "FILE");
+  several("--model", flags.models,
+          "Serve a table file, a .gguf or a model folder under a name; may be repeated (EMBD_MODEL)", "NAME=PATH");
+  several("--listen", flags.listen,
+          "HOST:PORT or unix:PATH; port 0 takes a free one; may be repeated (EMBD_LISTEN; 127.0.0.1:8001)", "ADDR");
+  several("--metrics-listen", flags.metrics_listen,
+          "HOST:PORT of /metrics, /healthz and /readyz, or none; may be repeated (EMBD_METRICS_LISTEN; 127.0.0.1:8002)",
+          "ADDR");
+  one("--tls-certificate", flags.tls_certificate, "Certificate of the server, PEM (EMBD_TLS_CERTIFICATE)", "FILE");
+  one("--tls-key", flags.tls_key, "Its key, PEM (EMBD_TLS_KEY)", "FILE");
+  one("--tls-client-ca", flags.tls_client_ca,
+      "Authorities whose certificates clients must show, PEM (EMBD_TLS_CLIENT_CA)", "FILE");
+  one("--tokens", flags.tokens, "Bearer tokens and their roles (EMBD_TOKENS)", "FILE");
+  cli.add_flag("--insecure", flags.insecure, "Serve other machines without TLS (EMBD_INSECURE=true)");
+  one("--ready-file", flags.ready_file, "Write pid and addresses there once serving (EMBD_READY_FILE)", "FILE");
+  one("--log-level", flags.log_level, "trace, debug, info, warn, error or off (EMBD_LOG_LEVEL; info)", "LEVEL");
+  one("--log-format", flags.log_format, "text or json (EMBD_LOG_FORMAT; text)", "FORMAT");
   cli.add_flag("--check-config", flags.check_config,
                "Check the configuration, print what is wrong, and exit; opens no table");
   cli.footer(
@@ -139,13 +147,10 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   } catch (const CLI::ParseError& error) {
     return cli.exit(error) == 0 ? EXIT_SUCCESS : kExitUsage;
   }
-  if (config_option->count() > 0) flags.config = config_file;
-  if (ready_option->count() > 0) flags.ready_file = ready_file;
-  if (level_option->count() > 0) flags.log_level = log_level;
 
   const auto server_config = config::Load(flags, Variable);
   if (!server_config.ok()) return Fail(server_config.status(), kExitUsage);
-  if (absl::Status status = app::SetUpProcess(server_config->log_level, Variable("EMBD_SIMD").value_or(""));
+  if (absl::Status status = app::SetUpProcess(server_config->log.level, Variable("EMBD_SIMD").value_or(""));
       !status.ok()) {
     return Fail(status, kExitUsage);
   }

@@ -48,6 +48,11 @@ std::int64_t MaxBytesInFlight(const config::Limits& limits) {
   return limits.max_bytes_in_flight.value_or(std::min(kDefault, MemoryLimit() / 4));
 }
 
+std::int64_t MaxRequestBytesInFlight(const config::Limits& limits) {
+  constexpr std::int64_t kDefault = std::int64_t{1} << 30;
+  return limits.max_request_bytes_in_flight.value_or(std::min(kDefault, MemoryLimit() / 8));
+}
+
 service::RegionLimits ToRegionLimits(const std::optional<config::SharedMemory>& shared_memory) {
   if (!shared_memory.has_value()) return {};
   return {.prefix = shared_memory->prefix,
@@ -67,6 +72,8 @@ std::unique_ptr<service::Backend> MakeBackend(const config::ServerConfig& config
       .max_bytes_in_flight = max_bytes_in_flight,
       .version = kVersion,
       .build = kBuild,
+      .gate = service::Gate(
+          {.max_calls = limits.max_concurrent_calls, .max_request_bytes = MaxRequestBytesInFlight(limits)}),
       .buffers = service::ReplyBuffers::Create(max_bytes_in_flight, max_idle_bytes),
       .regions = service::SharedRegions(ToRegionLimits(config.shared_memory)),
       .workers = service::WorkerPool(static_cast<int>(std::max(2u, std::thread::hardware_concurrency()))),

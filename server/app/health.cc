@@ -17,6 +17,12 @@ void Health::Serve(grpc::HealthCheckServiceInterface* service) {
   for (const auto& [name, serving] : names_) service_->SetServingStatus(name, serving);
 }
 
+bool Health::IsServing() const {
+  const core::MutexLock lock(&mutex_);
+  const auto whole = names_.find("");
+  return service_ != nullptr && whole != names_.end() && whole->second;
+}
+
 void Health::Stop() {
   const core::MutexLock lock(&mutex_);
   // Under the lock, so that no model that is loaded just now comes after it.

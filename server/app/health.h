@@ -21,11 +21,14 @@ class Health {
   /// Tells `service` what has been set and what will be. It must stay until Stop, or until nobody calls Set any more.
   void Serve(grpc::HealthCheckServiceInterface* service);
 
+  /// Whether the server as a whole ("") is SERVING now.
+  [[nodiscard]] bool IsServing() const;
+
   /// Everything is NOT_SERVING for good.
   void Stop();
 
  private:
-  core::Mutex mutex_;
+  mutable core::Mutex mutex_;
   std::map<std::string, bool> names_ ABSL_GUARDED_BY(mutex_);
   grpc::HealthCheckServiceInterface* service_ ABSL_GUARDED_BY(mutex_) = nullptr;  // null before Serve and after Stop
 };

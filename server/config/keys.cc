@@ -17,26 +17,22 @@ namespace {
 using Key = absl::string_view;
 
 constexpr std::array<Key, 2> kFileKeys = {"server", "models"};
-constexpr std::array<Key, 8> kServerKeys = {"listen",    "limits",        "shared_memory", "model_control",
-                                            "inference", "drain_timeout", "ready_file",    "log"};
-constexpr std::array<Key, 5> kLimitsKeys = {"max_request_bytes", "max_response_bytes", "max_batch_size",
-                                            "max_sequence_length", "max_bytes_in_flight"};
+constexpr auto kServerKeys =
+    std::to_array<Key>({"listen", "tls", "tokens", "insecure", "limits", "connections", "metrics", "shared_memory",
+                        "model_control", "inference", "drain_timeout", "ready_file", "log"});
+constexpr auto kLimitsKeys = std::to_array<Key>(
+    {"max_request_bytes", "max_response_bytes", "max_batch_size", "max_sequence_length", "max_bytes_in_flight",
+     "max_request_bytes_in_flight", "max_concurrent_calls", "max_concurrent_streams", "max_stall"});
+constexpr auto kConnectionsKeys = std::to_array<Key>({"keepalive_time", "keepalive_timeout", "min_ping_interval",
+                                                      "handshake_timeout", "max_idle", "max_age", "max_age_grace"});
+constexpr auto kTlsKeys = std::to_array<Key>({"certificate", "key", "client_ca", "min_version"});
+constexpr auto kMetricsKeys = std::to_array<Key>({"listen"});
 constexpr std::array<Key, 3> kSharedMemoryKeys = {"prefix", "max_regions", "max_bytes"};
 constexpr std::array<Key, 2> kInferenceKeys = {"name", "output_datatype"};
-constexpr std::array<Key, 1> kLogKeys = {"level"};
-constexpr std::array<Key, 13> kModelKeys = {"name",
-                                            "version",
-                                            "path",
-                                            "side",
-                                            "token",
-                                            "token_type",
-                                            "position",
-                                            "layer_norm",
-                                            "padding_idx",
-                                            "sum_order",
-                                            "zero_masked",
-                                            "saturate",
-                                            "trained_context_length"};
+constexpr std::array<Key, 3> kLogKeys = {"level", "format", "access_sample"};
+constexpr std::array<Key, 14> kModelKeys = {
+    "name",     "version",    "required",    "path",      "side",        "token",    "token_type",
+    "position", "layer_norm", "padding_idx", "sum_order", "zero_masked", "saturate", "trained_context_length"};
 constexpr std::array<Key, 13> kTokenKeys = {
     "file", "tensor", "vocabulary", "dtype",          "shape",        "offset",         "mmap",
     "nan",  "seeded", "scale",      "scale_rounding", "out_of_range", "dropout_mask_id"};
@@ -72,6 +68,9 @@ constexpr auto kSections = std::to_array<SectionKeys>({
     {Section::kFile, "", kFileKeys},
     {Section::kServer, "server", kServerKeys},
     {Section::kLimits, "server.limits", kLimitsKeys},
+    {Section::kConnections, "server.connections", kConnectionsKeys},
+    {Section::kTls, "server.tls", kTlsKeys},
+    {Section::kMetrics, "server.metrics", kMetricsKeys},
     {Section::kSharedMemory, "server.shared_memory", kSharedMemoryKeys},
     {Section::kInference, "server.inference", kInferenceKeys},
     {Section::kLog, "server.log", kLogKeys},

@@ -61,12 +61,14 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 }
 
 absl::StatusOr<ServerConfig> FromFile(const Given& file) {
-  if (!file.given()) return ServerConfig{};
+  ServerConfig defaults;
+  defaults.metrics_listen = {"127.0.0.1:8002"};
+  if (!file.given()) return defaults;
   const std::string& path = file.values.front();
   if (path.empty()) return InvalidConfig(absl::StrCat(file.source, ": must be a file, got \"\""));
   const auto text = ReadFile(path);
   if (!text.ok()) return text.status();
-  return ParseYaml(*text, path);
+  return ParseYaml(*text, path, std::move(defaults));
 }
 
 absl::Status TakeListen(const Given& listen, ServerConfig& config) {
@@ -80,12 +82,73 @@ absl::Status TakeListen(const Given& listen, ServerConfig& config) {
   return absl::OkStatus();
 }
 
-absl::Status TakeLogLevel(const Given& level, ServerConfig& config) {
-  if (!level.given()) return absl::OkStatus();
-  if (const auto fault = FaultOfLogLevel(level.values.front())) {
-    return InvalidConfig(absl::StrCat(level.source, ": ", *fault));
+absl::Status TakeMetricsListen(const Given& listen, ServerConfig& config) {
+  if (!listen.given()) return absl::OkStatus();
+  for (const std::string& address : listen.values) {
+    if (const auto fault = FaultOfMetricsAddress(address)) {
+      return InvalidConfig(absl::StrCat(listen.source, ": ", *fault));
+    }
   }
-  config.log_level = level.values.front();
+  config.metrics_listen = listen.values;
+  std::erase(config.metrics_listen, "none");
+  return absl::OkStatus();
+}
+
+absl::Status TakeLog(const Given& level, const Given& format, ServerConfig& config) {
+  if (level.given()) {
+    if (const auto fault = FaultOfLogLevel(level.values.front())) {
+      return InvalidConfig(absl::StrCat(level.source, ": ", *fault));
+    }
+    config.log.level = level.values.front();
+  }
+  if (!format.given()) return absl::OkStatus();
+  const std::string& word = format.values.front();
+  if (word != "text" && word != "json") {
+    return InvalidConfig(absl::StrCat(format.source, ": must be text or json, got ", Quote(word)));
+  }
+  config.log.format = word == "json" ? LogFormat::kJson : LogFormat::kText;
+  return absl::OkStatus();
+}
+
+absl::Status TakeSecurity(const Flags& flags, const Environment& environment, ServerConfig& config) {
+  const Given certificate = One(kTlsCertificateSetting, flags.tls_certificate, environment);
+  const Given key = One(kTlsKeySetting, flags.tls_key, environment);
+  const Given client_ca = One(kTlsClientCaSetting, flags.tls_client_ca, environment);
+  const Given tokens = One(kTokensSetting, flags.tokens, environment);
+  const Given insecure =
+      One(kInsecureSetting, flags.insecure ? std::optional<std::string>("true") : std::nullopt, environment);
+  if (certificate.given() || key.given() || client_ca.given()) {
+    Tls tls = config.tls.value_or(Tls{});
+    if (certificate.given()) tls.certificate = certificate.values.front();
+    if (key.given()) tls.key = key.values.front();
+    if (client_ca.given()) tls.client_ca = client_ca.values.front();
+    if (tls.certificate.empty() || tls.key.empty()) {
+      return InvalidConfig(absl::StrCat(tls.certificate.empty() ? kTlsCertificateSetting.flag : kTlsKeySetting.flag,
+                                        ": TLS needs both a certificate and its key"));
+    }
+    config.tls = std::move(tls);
+  }
+  if (tokens.given()) config.tokens = tokens.values.front();
+  if (!insecure.given()) return absl::OkStatus();
+  const std::string& word = insecure.values.front();
+  if (word != "true" && word != "false") {
+    return InvalidConfig(absl::StrCat(insecure.source, ": must be true or false, got ", Quote(word)));
+  }
+  config.insecure = word == "true";
+  return absl::OkStatus();
+}
+
+/// Others than this machine are served without encryption only where somebody has said so.
+absl::Status CheckExposure(const ServerConfig& config) {
+  if (config.tls.has_value() || config.insecure) return absl::OkStatus();
+  for (const std::string& address : config.listen) {
+    if (IsLocalAddress(address)) continue;
+    return InvalidConfig(absl::StrCat(
+        "server.listen: ", Quote(address),
+        " is reached by other machines, and nothing would be encrypted; set server.tls (--tls-certificate, --tls-key), "
+        "or "
+        "server.insecure: true (--insecure, EMBD_INSECURE=true) where the network is trusted, or listen on 127.0.0.1"));
+  }
   return absl::OkStatus();
 }
 
@@ -127,11 +190,15 @@ absl::StatusOr<ServerConfig> Load(const Flags& flags, const Environment& environ
   if (ready_file.given()) config->ready_file = ready_file.values.front();
   for (const absl::Status& status : {
            TakeListen(Several(kListenSetting, flags.listen, environment), *config),
-           TakeLogLevel(One(kLogLevelSetting, flags.log_level, environment), *config),
+           TakeMetricsListen(Several(kMetricsListenSetting, flags.metrics_listen, environment), *config),
+           TakeLog(One(kLogLevelSetting, flags.log_level, environment),
+                   One(kLogFormatSetting, flags.log_format, environment), *config),
+           TakeSecurity(flags, environment, *config),
            AddModels(Several(kModelSetting, flags.models, environment), config->models),
        }) {
     if (!status.ok()) return status;
   }
+  if (absl::Status status = CheckExposure(*config); !status.ok()) return status;
   return config;
 }
 

@@ -41,8 +41,17 @@ inline constexpr Setting kModelSetting = {"--model", "EMBD_MODEL"};
 inline constexpr Setting kListenSetting = {"--listen", "EMBD_LISTEN"};
 inline constexpr Setting kReadyFileSetting = {"--ready-file", "EMBD_READY_FILE"};
 inline constexpr Setting kLogLevelSetting = {"--log-level", "EMBD_LOG_LEVEL"};
-inline constexpr std::array kSettings = {kConfigSetting, kModelSetting, kListenSetting, kReadyFileSetting,
-                                         kLogLevelSetting};
+inline constexpr Setting kLogFormatSetting = {"--log-format", "EMBD_LOG_FORMAT"};
+inline constexpr Setting kMetricsListenSetting = {"--metrics-listen", "EMBD_METRICS_LISTEN"};
+inline constexpr Setting kTlsCertificateSetting = {"--tls-certificate", "EMBD_TLS_CERTIFICATE"};
+inline constexpr Setting kTlsKeySetting = {"--tls-key", "EMBD_TLS_KEY"};
+inline constexpr Setting kTlsClientCaSetting = {"--tls-client-ca", "EMBD_TLS_CLIENT_CA"};
+inline constexpr Setting kTokensSetting = {"--tokens", "EMBD_TOKENS"};
+inline constexpr Setting kInsecureSetting = {"--insecure", "EMBD_INSECURE"};
+inline constexpr std::array kSettings = {kConfigSetting,        kModelSetting,          kListenSetting,
+                                         kReadyFileSetting,     kLogLevelSetting,       kLogFormatSetting,
+                                         kMetricsListenSetting, kTlsCertificateSetting, kTlsKeySetting,
+                                         kTlsClientCaSetting,   kTokensSetting,         kInsecureSetting};
 
 /// Command-line flags as given; unset, or without items, means not given.
 struct Flags {
@@ -51,6 +60,13 @@ struct Flags {
   std::vector<std::string> listen;
   std::optional<std::string> ready_file;  ///< "": none, whatever the variable and the file say
   std::optional<std::string> log_level;
+  std::optional<std::string> log_format;
+  std::vector<std::string> metrics_listen;
+  std::optional<std::string> tls_certificate;
+  std::optional<std::string> tls_key;
+  std::optional<std::string> tls_client_ca;
+  std::optional<std::string> tokens;
+  bool insecure = false;
   bool check_config = false;  ///< for the caller; `Load` checks everything in any case
 };
 
@@ -59,9 +75,9 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 
 /// Joins flags, EMBD_… variables, the file and the defaults, in this order of weight, into one checked configuration.
 ///
-/// An empty variable counts as unset. EMBD_MODEL and EMBD_LISTEN are lists split on commas. Models of --model (or,
-/// without it, of EMBD_MODEL) join those of the file, with paths as given; a name twice is refused. Without any model
-/// the demo models stand in. No table is opened.
+/// An empty variable counts as unset. EMBD_MODEL, EMBD_LISTEN and EMBD_METRICS_LISTEN are lists split on commas. Models
+/// of --model (or, without it, of EMBD_MODEL) join those of the file, with paths as given; a name twice is refused.
+/// Without any model the demo models stand in. No table is opened.
 ///
 /// Errors:
 ///   INVALID_ARGUMENT  [INVALID_CONFIG] the flag, variable or key path, what is allowed and what was found.

@@ -163,13 +163,14 @@ void MapReader::ReadByteSize(absl::string_view key, std::int64_t max, std::int64
   out = *value;
 }
 
-void MapReader::ReadSeconds(absl::string_view key, double max, double& out) {
+void MapReader::ReadSeconds(absl::string_view key, NumberRange range, double& out) {
   const std::string expected =
-      absl::StrCat("must be a duration from 0 to ", max, " seconds, such as 30, 500ms, 30s, 2m or 1h");
+      absl::StrCat("must be a duration from ", range.min, " to ", static_cast<std::int64_t>(range.max),
+                   " seconds, such as 30, 500ms, 30s, 2m or 1h");
   const Node* node = FindScalar(key, expected);
   if (node == nullptr) return;
   const auto value = ParseSeconds(node->text);
-  if (!value.has_value() || *value < 0.0 || *value > max) {
+  if (!value.has_value() || *value < range.min || *value > range.max) {
     return Report(key, absl::StrCat(expected, ", got ", Found(*node)));
   }
   out = *value;

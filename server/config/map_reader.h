@@ -64,8 +64,8 @@ class MapReader {
   void ReadBool(absl::string_view key, bool& out);
   /// A byte size of 1 to `max`.
   void ReadByteSize(absl::string_view key, std::int64_t max, std::int64_t& out);
-  /// A duration of 0 to `max` seconds.
-  void ReadSeconds(absl::string_view key, double max, double& out);
+  /// A duration of so many seconds.
+  void ReadSeconds(absl::string_view key, NumberRange range, double& out);
 
   /// A reader of the map at `key`; nothing where the key is not given.
   [[nodiscard]] std::optional<MapReader> ReadMap(absl::string_view key, Section section);

@@ -95,6 +95,22 @@ std::optional<std::string> FaultOfListenAddress(absl::string_view address) {
   return absl::StrCat("must be HOST:PORT, [IPV6]:PORT or unix:PATH with a port from 0 to 65535, got ", Quote(address));
 }
 
+std::optional<std::string> FaultOfMetricsAddress(absl::string_view address) {
+  if (address == "none" || IsHostAndPort(address)) return std::nullopt;
+  return absl::StrCat("must be none, or HOST:PORT or [IPV6]:PORT with a port from 0 to 65535, got ", Quote(address));
+}
+
+bool IsLocalAddress(absl::string_view address) {
+  if (absl::StartsWith(address, "unix:")) return true;
+  const absl::string_view host = address.substr(0, address.rfind(':'));
+  in6_addr ipv6{};
+  if (absl::StartsWith(host, "[")) {
+    return inet_pton(AF_INET6, std::string(host.substr(1, host.size() - 2)).c_str(), &ipv6) == 1 &&
+           IN6_IS_ADDR_LOOPBACK(&ipv6);
+  }
+  return absl::EqualsIgnoreCase(host, "localhost") || (absl::StartsWith(host, "127.") && IsIp(AF_INET, host));
+}
+
 std::optional<std::string> FaultOfRegionPrefix(absl::string_view prefix) {
   std::vector<absl::string_view> components = absl::StrSplit(prefix, '/');
   if (components.size() > 2 && components.back().empty()) components.pop_back();

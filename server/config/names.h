@@ -24,6 +24,12 @@ namespace embd::config {
 /// one) to 65535, PATH 1 to 107 bytes long. Nothing is looked up.
 [[nodiscard]] std::optional<std::string> FaultOfListenAddress(absl::string_view address);
 
+/// An address of the HTTP endpoint for metrics: HOST:PORT or [IPV6]:PORT as above, or "none" for no endpoint.
+[[nodiscard]] std::optional<std::string> FaultOfMetricsAddress(absl::string_view address);
+
+/// Whether only this machine reaches a listening address: unix:, localhost, 127.0.0.0/8 or [::1].
+[[nodiscard]] bool IsLocalAddress(absl::string_view address);
+
 /// How the paths of shared memory begin: absolute, at least one letter behind the first '/', without NUL and without a
 /// component that is empty (but the last), "." or "..".
 [[nodiscard]] std::optional<std::string> FaultOfRegionPrefix(absl::string_view prefix);

@@ -24,6 +24,7 @@ void ReadName(MapReader& model, ModelConfig& out) {
   }
   model.ReadString("version", out.version);
   if (const auto fault = FaultOfVersion(out.version); fault.has_value()) model.Report("version", *fault);
+  model.ReadBool("required", out.required);
 }
 
 /// Reads path and side, which only a path can have.

@@ -210,6 +210,7 @@ enum class SumOrder { kTypeFirst, kPositionFirst };
 struct ModelConfig {
   std::string name;
   std::string version = "1";
+  bool required = true;                         ///< whether the server is not ready, and at its start ends, without it
   std::string path;                             ///< a model folder or a file; empty: spelled out
   std::optional<Side> side;                     ///< which half of an encoder-decoder is meant
   std::variant<TableFile, SeededTokens> token;  ///< a TableFile without path: the one that is inferred
@@ -235,7 +236,7 @@ struct ModelConfig {
 inline constexpr std::int64_t kLargestMaxRequestBytes = std::int64_t{1} << 30;
 inline constexpr std::int64_t kLargestMaxResponseBytes = (std::int64_t{1} << 31) - 1 - (std::int64_t{1} << 20);
 
-/// What a request may ask for. Every limit is at least 1.
+/// What a request may ask for, and what all of them together. Every limit is at least 1.
 struct Limits {
   std::int64_t max_request_bytes = std::int64_t{64} << 20;  ///< at most kLargestMaxRequestBytes
   std::int64_t max_response_bytes = std::int64_t{1} << 30;  ///< at most kLargestMaxResponseBytes
@@ -243,8 +244,49 @@ struct Limits {
   std::int64_t max_sequence_length = 1048576;
   /// Unset: 4 GiB, or a quarter of the memory this process may use where that is less.
   std::optional<std::int64_t> max_bytes_in_flight;
+  /// Of requests that are queued or worked on. Unset: 1 GiB, or an eighth of the memory where that is less.
+  std::optional<std::int64_t> max_request_bytes_in_flight;
+  std::int64_t max_concurrent_calls = 10'000;  ///< that are queued or worked on, over all connections
+  std::int64_t max_concurrent_streams = 1024;  ///< calls of one connection at a time; at most 2^31 - 1
+  double max_stall_seconds = 60.0;             ///< how long a reply waits for its reader; above 0, to 86400
 
   friend bool operator==(const Limits&, const Limits&) = default;
+};
+
+/// How connections are kept, in seconds. Unset: without end.
+struct Connections {
+  double keepalive_time = 20.0;         ///< between a sign of life and the ping that asks for another; 1 to 86400
+  double keepalive_timeout = 10.0;      ///< how long a ping may go unanswered; 1 to 86400
+  double min_ping_interval = 10.0;      ///< of clients; who pings more often is sent away; 0 to 86400
+  double handshake_timeout = 20.0;      ///< from the connection to its first HTTP/2 frame; 1 to 86400
+  std::optional<double> max_idle;       ///< without calls; 1 to 86400 * 365
+  std::optional<double> max_age;        ///< after which a connection takes no new calls; 1 to 86400 * 365
+  std::optional<double> max_age_grace;  ///< how long its calls may then go on; 0 to 86400 * 365
+
+  friend bool operator==(const Connections&, const Connections&) = default;
+};
+
+enum class TlsVersion { kTls12, kTls13 };
+
+/// Encryption, and who may connect. All files are PEM, and are read again when they change.
+struct Tls {
+  std::string certificate;  ///< of the server, then those between it and the root
+  std::string key;          ///< of the certificate, not encrypted
+  std::string client_ca;    ///< whose certificates clients must show; empty: they need none
+  TlsVersion min_version = TlsVersion::kTls12;
+
+  friend bool operator==(const Tls&, const Tls&) = default;
+};
+
+enum class LogFormat { kText, kJson };
+
+/// What is logged, and how.
+struct Log {
+  std::string level = "info";  ///< trace, debug, info, warn, error, off
+  LogFormat format = LogFormat::kText;
+  double access_sample = 0.0;  ///< the share of requests that get a line at info; 0 to 1
+
+  friend bool operator==(const Log&, const Log&) = default;
 };
 
 /// The largest number of regions: a process looks after no more.
@@ -278,9 +320,14 @@ struct ServerConfig {
   std::optional<SharedMemory> shared_memory;  ///< unset: off
   bool explicit_model_control = false;        ///< whether callers may have models loaded and unloaded
   Inference inference;
-  double drain_seconds = 30.0;      ///< how long SIGTERM waits for calls in flight; 0 to 86400
-  std::string ready_file;           ///< written once the server serves; empty: none
-  std::string log_level = "info";   ///< trace, debug, info, warn, error, off
+  Connections connections;
+  std::optional<Tls> tls;                   ///< unset: not encrypted
+  std::string tokens;                       ///< file of bearer tokens; empty: none are asked for
+  bool insecure = false;                    ///< whether others than this machine may be served without TLS
+  std::vector<std::string> metrics_listen;  ///< HOST:PORT of /metrics, /healthz and /readyz; empty: not served
+  double drain_seconds = 30.0;              ///< how long SIGTERM waits for calls in flight; 0 to 86400
+  std::string ready_file;                   ///< written once the server serves; empty: none
+  Log log;
   std::vector<ModelConfig> models;  ///< never empty after loading: the demo models stand in
 
   friend bool operator==(const ServerConfig&, const ServerConfig&) = default;

@@ -32,6 +32,7 @@ struct Context {
   // What service::PooledCall uses.
   service::Statistics& statistics = backend.statistics;
   service::WorkerPool& workers = backend.workers;
+  service::Gate& gate = backend.gate;
   const std::int64_t max_request_bytes = backend.max_request_bytes;
 };
 

@@ -19,23 +19,25 @@ using grpc::ByteBuffer;
 using grpc::CallbackServerContext;
 using grpc::ServerUnaryReactor;
 using service::Length;
+using service::Method;
 
 // One call with ordinary messages: `answer` makes the Response from (request, call).
 template <typename Request, typename Response, typename Answer>
-ServerUnaryReactor* Start(const Context& context, absl::string_view rpc, CallbackServerContext* call,
-                          const ByteBuffer* request, ByteBuffer* reply, Length length, Answer answer) {
-  return service::RawUnary<Request, Response>::Start(&context.backend, rpc, call, request, reply, length,
+ServerUnaryReactor* Start(const Context& context, Method method, CallbackServerContext* call, const ByteBuffer* request,
+                          ByteBuffer* reply, Length length, Answer answer) {
+  return service::RawUnary<Request, Response>::Start(&context.backend, method, call, request, reply, length,
                                                      std::move(answer));
 }
 
 // A call of Triton's that has no meaning here.
 template <typename Request, typename Response>
-ServerUnaryReactor* Refuse(const Context& context, absl::string_view rpc, CallbackServerContext* call,
+ServerUnaryReactor* Refuse(const Context& context, Method method, CallbackServerContext* call,
                            const ByteBuffer* request, ByteBuffer* reply, absl::string_view why) {
-  const auto refuse = [rpc, why](const Request&, const service::Call&) -> absl::StatusOr<Response> {
-    return core::Error(absl::StatusCode::kUnimplemented, "NOT_SERVED", absl::StrCat(rpc, " is not served: ", why));
+  const auto refuse = [method, why](const Request&, const service::Call&) -> absl::StatusOr<Response> {
+    return core::Error(absl::StatusCode::kUnimplemented, "NOT_SERVED",
+                       absl::StrCat(NameOf(method), " is not served: ", why));
   };
-  return Start<Request, Response>(context, rpc, call, request, reply, Length::kShort, refuse);
+  return Start<Request, Response>(context, method, call, request, reply, Length::kShort, refuse);
 }
 
 constexpr absl::string_view kNoCuda = "tables and results lie in the memory of the host; use SystemSharedMemory";
@@ -44,7 +46,7 @@ constexpr absl::string_view kNoCuda = "tables and results lie in the memory of t
 
 ServerUnaryReactor* InferenceService::ModelInfer(CallbackServerContext* context, const ByteBuffer* request,
                                                  ByteBuffer* reply) {
-  return service::AnswerPooled<InferWork>(context_, "ModelInfer", context, request, reply);
+  return service::AnswerPooled<InferWork>(context_, Method::kModelInfer, context, request, reply);
 }
 
 grpc::ServerBidiReactor<ByteBuffer, ByteBuffer>* InferenceService::ModelStreamInfer(CallbackServerContext* context) {
@@ -56,7 +58,7 @@ ServerUnaryReactor* InferenceService::ServerLive(CallbackServerContext* context,
   using Request = ::inference::ServerLiveRequest;
   using Response = ::inference::ServerLiveResponse;
   return Start<Request, Response>(
-      *context_, "ServerLive", context, request, reply, Length::kShort,
+      *context_, Method::kServerLive, context, request, reply, Length::kShort,
       [](const Request& /*message*/, const service::Call& /*call*/) -> absl::StatusOr<Response> {
         Response response;
         response.set_live(true);
@@ -69,7 +71,7 @@ ServerUnaryReactor* InferenceService::ServerReady(CallbackServerContext* context
   using Request = ::inference::ServerReadyRequest;
   using Response = ::inference::ServerReadyResponse;
   return Start<Request, Response>(
-      *context_, "ServerReady", context, request, reply, Length::kShort,
+      *context_, Method::kServerReady, context, request, reply, Length::kShort,
       [this](const Request& /*message*/, const service::Call& /*call*/) -> absl::StatusOr<Response> {
         Response response;
         response.set_ready(!context_->stopping.load());
@@ -82,7 +84,7 @@ ServerUnaryReactor* InferenceService::ModelReady(CallbackServerContext* context,
   using Request = ::inference::ModelReadyRequest;
   using Response = ::inference::ModelReadyResponse;
   return Start<Request, Response>(
-      *context_, "ModelReady", context, request, reply, Length::kShort,
+      *context_, Method::kModelReady, context, request, reply, Length::kShort,
       [this](const Request& message, const service::Call& /*call*/) -> absl::StatusOr<Response> {
         Response response;
         response.set_ready(!context_->stopping.load() &&
@@ -96,7 +98,7 @@ ServerUnaryReactor* InferenceService::ServerMetadata(CallbackServerContext* cont
   using Request = ::inference::ServerMetadataRequest;
   using Response = ::inference::ServerMetadataResponse;
   return Start<Request, Response>(
-      *context_, "ServerMetadata", context, request, reply, Length::kShort,
+      *context_, Method::kServerMetadata, context, request, reply, Length::kShort,
       [this](const Request& /*message*/, const service::Call& /*call*/) -> absl::StatusOr<Response> {
         return DescribeServer(*context_);
       });
@@ -107,7 +109,7 @@ ServerUnaryReactor* InferenceService::ModelMetadata(CallbackServerContext* conte
   using Request = ::inference::ModelMetadataRequest;
   using Response = ::inference::ModelMetadataResponse;
   return Start<Request, Response>(
-      *context_, "ModelMetadata", context, request, reply, Length::kShort,
+      *context_, Method::kModelMetadata, context, request, reply, Length::kShort,
       [this](const Request& message, const service::Call& /*call*/) -> absl::StatusOr<Response> {
         const auto servable = context_->servables.Find(message.name(), message.version());
         if (!servable.ok()) return servable.status();
@@ -120,7 +122,7 @@ ServerUnaryReactor* InferenceService::ModelConfig(CallbackServerContext* context
   using Request = ::inference::ModelConfigRequest;
   using Response = ::inference::ModelConfigResponse;
   return Start<Request, Response>(
-      *context_, "ModelConfig", context, request, reply, Length::kShort,
+      *context_, Method::kModelConfig, context, request, reply, Length::kShort,
       [this](const Request& message, const service::Call& /*call*/) -> absl::StatusOr<Response> {
         const auto servable = context_->servables.Find(message.name(), message.version());
         if (!servable.ok()) return servable.status();
@@ -133,7 +135,7 @@ ServerUnaryReactor* InferenceService::ModelStatistics(CallbackServerContext* con
   using Request = ::inference::ModelStatisticsRequest;
   using Response = ::inference::ModelStatisticsResponse;
   return Start<Request, Response>(
-      *context_, "ModelStatistics", context, request, reply, Length::kShort,
+      *context_, Method::kModelStatistics, context, request, reply, Length::kShort,
       [this](const Request& message, const service::Call& /*call*/) -> absl::StatusOr<Response> {
         Response response;
         if (message.name().empty()) {
@@ -154,7 +156,7 @@ ServerUnaryReactor* InferenceService::RepositoryIndex(CallbackServerContext* con
   using Request = ::inference::RepositoryIndexRequest;
   using Response = ::inference::RepositoryIndexResponse;
   return Start<Request, Response>(
-      *context_, "RepositoryIndex", context, request, reply, Length::kShort,
+      *context_, Method::kRepositoryIndex, context, request, reply, Length::kShort,
       [this](const Request& message, const service::Call& /*call*/) -> absl::StatusOr<Response> {
         return AnswerIndex(*context_, message);
       });
@@ -165,7 +167,7 @@ ServerUnaryReactor* InferenceService::RepositoryModelLoad(CallbackServerContext*
   using Request = ::inference::RepositoryModelLoadRequest;
   using Response = ::inference::RepositoryModelLoadResponse;
   return Start<Request, Response>(
-      *context_, "RepositoryModelLoad", context, request, reply, Length::kLong,
+      *context_, Method::kRepositoryModelLoad, context, request, reply, Length::kLong,
       [this](const Request& message, const service::Call& /*call*/) -> absl::StatusOr<Response> {
         return AnswerLoad(*context_, message);
       });
@@ -176,7 +178,7 @@ ServerUnaryReactor* InferenceService::RepositoryModelUnload(CallbackServerContex
   using Request = ::inference::RepositoryModelUnloadRequest;
   using Response = ::inference::RepositoryModelUnloadResponse;
   return Start<Request, Response>(
-      *context_, "RepositoryModelUnload", context, request, reply, Length::kLong,
+      *context_, Method::kRepositoryModelUnload, context, request, reply, Length::kLong,
       [this](const Request& message, const service::Call& /*call*/) -> absl::StatusOr<Response> {
         return AnswerUnload(*context_, message);
       });
@@ -187,7 +189,7 @@ ServerUnaryReactor* InferenceService::SystemSharedMemoryStatus(CallbackServerCon
   using Request = ::inference::SystemSharedMemoryStatusRequest;
   using Response = ::inference::SystemSharedMemoryStatusResponse;
   return Start<Request, Response>(
-      *context_, "SystemSharedMemoryStatus", context, request, reply, Length::kShort,
+      *context_, Method::kSystemSharedMemoryStatus, context, request, reply, Length::kShort,
       [this](const Request& message, const service::Call& call) -> absl::StatusOr<Response> {
         return AnswerRegionStatus(context_->backend, call, message);
       });
@@ -198,7 +200,7 @@ ServerUnaryReactor* InferenceService::SystemSharedMemoryRegister(CallbackServerC
   using Request = ::inference::SystemSharedMemoryRegisterRequest;
   using Response = ::inference::SystemSharedMemoryRegisterResponse;
   return Start<Request, Response>(
-      *context_, "SystemSharedMemoryRegister", context, request, reply, Length::kMedium,
+      *context_, Method::kSystemSharedMemoryRegister, context, request, reply, Length::kMedium,
       [this](const Request& message, const service::Call& call) -> absl::StatusOr<Response> {
         return AnswerRegister(context_->backend, call, message);
       });
@@ -209,7 +211,7 @@ ServerUnaryReactor* InferenceService::SystemSharedMemoryUnregister(CallbackServe
   using Request = ::inference::SystemSharedMemoryUnregisterRequest;
   using Response = ::inference::SystemSharedMemoryUnregisterResponse;
   return Start<Request, Response>(
-      *context_, "SystemSharedMemoryUnregister", context, request, reply, Length::kMedium,
+      *context_, Method::kSystemSharedMemoryUnregister, context, request, reply, Length::kMedium,
       [this](const Request& message, const service::Call& call) -> absl::StatusOr<Response> {
         return AnswerUnregister(context_->backend, call, message);
       });
@@ -218,31 +220,31 @@ ServerUnaryReactor* InferenceService::SystemSharedMemoryUnregister(CallbackServe
 ServerUnaryReactor* InferenceService::CudaSharedMemoryStatus(CallbackServerContext* context, const ByteBuffer* request,
                                                              ByteBuffer* reply) {
   return Refuse<::inference::CudaSharedMemoryStatusRequest, ::inference::CudaSharedMemoryStatusResponse>(
-      *context_, "CudaSharedMemoryStatus", context, request, reply, kNoCuda);
+      *context_, Method::kCudaSharedMemoryStatus, context, request, reply, kNoCuda);
 }
 
 ServerUnaryReactor* InferenceService::CudaSharedMemoryRegister(CallbackServerContext* context,
                                                                const ByteBuffer* request, ByteBuffer* reply) {
   return Refuse<::inference::CudaSharedMemoryRegisterRequest, ::inference::CudaSharedMemoryRegisterResponse>(
-      *context_, "CudaSharedMemoryRegister", context, request, reply, kNoCuda);
+      *context_, Method::kCudaSharedMemoryRegister, context, request, reply, kNoCuda);
 }
 
 ServerUnaryReactor* InferenceService::CudaSharedMemoryUnregister(CallbackServerContext* context,
                                                                  const ByteBuffer* request, ByteBuffer* reply) {
   return Refuse<::inference::CudaSharedMemoryUnregisterRequest, ::inference::CudaSharedMemoryUnregisterResponse>(
-      *context_, "CudaSharedMemoryUnregister", context, request, reply, kNoCuda);
+      *context_, Method::kCudaSharedMemoryUnregister, context, request, reply, kNoCuda);
 }
 
 ServerUnaryReactor* InferenceService::TraceSetting(CallbackServerContext* context, const ByteBuffer* request,
                                                    ByteBuffer* reply) {
   return Refuse<::inference::TraceSettingRequest, ::inference::TraceSettingResponse>(
-      *context_, "TraceSetting", context, request, reply, "the server writes no traces of its own");
+      *context_, Method::kTraceSetting, context, request, reply, "the server writes no traces of its own");
 }
 
 ServerUnaryReactor* InferenceService::LogSettings(CallbackServerContext* context, const ByteBuffer* request,
                                                   ByteBuffer* reply) {
   return Refuse<::inference::LogSettingsRequest, ::inference::LogSettingsResponse>(
-      *context_, "LogSettings", context, request, reply, "logging is set in the server's configuration");
+      *context_, Method::kLogSettings, context, request, reply, "logging is set in the server's configuration");
 }
 
 }  // namespace embd::oip

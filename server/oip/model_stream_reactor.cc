@@ -51,7 +51,7 @@ struct InferItem {
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* AnswerModelStream(Context* context,
                                                                                grpc::CallbackServerContext* call) {
-  return new service::PooledStream<InferItem>(context, "ModelStreamInfer", call);
+  return new service::PooledStream<InferItem>(context, service::Method::kModelStreamInfer, call);
 }
 
 }  // namespace embd::oip

@@ -10,7 +10,7 @@ namespace embd::service {
 grpc::ServerUnaryReactor* AdminService::RegisterRegion(grpc::CallbackServerContext* context,
                                                        const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
   return RawUnary<v1::RegisterRegionRequest, v1::RegisterRegionResponse>::Start(
-      backend_, "RegisterRegion", context, request, reply, Length::kMedium,
+      backend_, Method::kRegisterRegion, context, request, reply, Length::kMedium,
       [this](const auto& message, const Call& call) -> absl::StatusOr<v1::RegisterRegionResponse> {
         if (absl::Status status = service::RegisterRegion(*backend_, call, message.region()); !status.ok())
           return status;
@@ -21,7 +21,7 @@ grpc::ServerUnaryReactor* AdminService::RegisterRegion(grpc::CallbackServerConte
 grpc::ServerUnaryReactor* AdminService::UnregisterRegion(grpc::CallbackServerContext* context,
                                                          const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
   return RawUnary<v1::UnregisterRegionRequest, v1::UnregisterRegionResponse>::Start(
-      backend_, "UnregisterRegion", context, request, reply, Length::kMedium,
+      backend_, Method::kUnregisterRegion, context, request, reply, Length::kMedium,
       [this](const auto& message, const Call& call) -> absl::StatusOr<v1::UnregisterRegionResponse> {
         if (absl::Status status = service::UnregisterRegion(*backend_, call, message.name()); !status.ok())
           return status;
@@ -32,7 +32,7 @@ grpc::ServerUnaryReactor* AdminService::UnregisterRegion(grpc::CallbackServerCon
 grpc::ServerUnaryReactor* AdminService::ListRegions(grpc::CallbackServerContext* context,
                                                     const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
   return RawUnary<v1::ListRegionsRequest, v1::ListRegionsResponse>::Start(
-      backend_, "ListRegions", context, request, reply, Length::kShort,
+      backend_, Method::kListRegions, context, request, reply, Length::kShort,
       [this](const auto&, const Call& call) -> absl::StatusOr<v1::ListRegionsResponse> {
         if (absl::Status status = CheckMayUseRegions(*backend_, call); !status.ok()) return status;
         v1::ListRegionsResponse response;

@@ -7,6 +7,7 @@
 
 #include "server/core/engine/embed_plan.h"
 #include "server/core/engine/model_registry.h"
+#include "server/service/gate.h"
 #include "server/service/reply_buffers.h"
 #include "server/service/shared_regions.h"
 #include "server/service/statistics.h"
@@ -23,6 +24,7 @@ struct Backend {
   const std::int64_t max_bytes_in_flight;
   const std::string version;  ///< of the program
   const std::string build;    ///< compiler and build type
+  Gate gate;                  ///< that every call passes
   core::ModelRegistry models;
   const std::shared_ptr<ReplyBuffers> buffers;
   SharedRegions regions;   ///< that callers have registered

@@ -1,5 +1,7 @@
 #include "server/service/call.h"
 
+#include <utility>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "grpcpp/support/proto_buffer_reader.h"
@@ -13,6 +15,17 @@ namespace {
 constexpr std::size_t kLargeRequestBytes = std::size_t{16} << 10;
 
 }  // namespace
+
+absl::Status Call::Enter(std::int64_t request_bytes) {
+  absl::Status status = gate_.Enter(method_, *context_, request_bytes);
+  entered_ = status.ok();
+  request_bytes_ = request_bytes;
+  return status;
+}
+
+void Call::Leave() {
+  if (std::exchange(entered_, false)) gate_.Leave(request_bytes_);
+}
 
 absl::Status Call::Interrupted() const {
   if (std::chrono::system_clock::now() > context_->deadline()) {
@@ -36,8 +49,10 @@ absl::Status HideInternal(const absl::Status& status) {
       absl::StrCat("internal error; the server's log has it as ", observability::LogInternalError(status)));
 }
 
-grpc::Status Call::Seal(const absl::Status& status) {
+grpc::Status Call::End(const absl::Status& status) {
   const absl::Status told = HideInternal(status);
+  gate_.CountEnd(method_, told.code(), std::chrono::steady_clock::now() - started_);
+  Leave();
   if (wire::NeverFits(told)) context_->AddTrailingMetadata("grpc-retry-pushback-ms", "-1");
   return wire::ToGrpcStatus(told);
 }
@@ -45,9 +60,9 @@ grpc::Status Call::Seal(const absl::Status& status) {
 void Call::Log(absl::string_view model, std::int64_t batch_size, std::int64_t sequence_length,
                std::int64_t request_bytes, std::int64_t reply_bytes, const absl::Status& status) const {
   if (!observability::LogsRequests()) return;
-  const auto elapsed = std::chrono::steady_clock::now() - started_;
+  const auto elapsed = std::chrono::steady_clock::now() - last_;
   const std::string peer = context_->peer();
-  observability::LogRequest({.rpc = rpc_,
+  observability::LogRequest({.rpc = NameOf(method_),
                              .peer = peer,
                              .model = model,
                              .batch_size = batch_size,

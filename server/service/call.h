@@ -10,22 +10,33 @@
 #include "absl/strings/string_view.h"
 #include "google/protobuf/message_lite.h"
 #include "grpcpp/grpcpp.h"
+#include "server/service/gate.h"
+#include "server/service/method.h"
 
 namespace embd::service {
 
-/// What the calls have in common, unary or not: when they must stop, how they end, what is logged of them.
+/// What the calls have in common, unary or not: how they come in, when they must stop, how they end, what is logged of
+/// them.
 ///
 /// Thread safety: `OnCancelled` and `Interrupted` may run beside everything else.
 class Call {
  public:
-  Call(absl::string_view rpc, grpc::CallbackServerContext* context)
-      : rpc_(rpc), context_(context), started_(std::chrono::steady_clock::now()) {}
+  /// `gate` outlives the call.
+  Call(Gate* gate, Method method, grpc::CallbackServerContext* context)
+      : gate_(*gate), method_(method), context_(context), started_(std::chrono::steady_clock::now()), last_(started_) {}
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  ~Call() { Leave(); }
+
+  /// Passes the gate, once, before anything is done for the call. Errors: those of Gate::Enter; the call is then to be
+  /// ended with the status.
+  [[nodiscard]] absl::Status Enter(std::int64_t request_bytes = 0);
 
   /// To be called from the reactor's OnCancel.
   void OnCancelled() { cancelled_.store(true, std::memory_order_relaxed); }
 
   /// When the call, or the request of the stream that is answered now, arrived.
-  [[nodiscard]] std::chrono::steady_clock::time_point started() const { return started_; }
+  [[nodiscard]] std::chrono::steady_clock::time_point started() const { return last_; }
 
   /// OK while the caller waits for the result; else CANCELLED or DEADLINE_EXCEEDED. Cheap: asked between row blocks.
   [[nodiscard]] absl::Status Interrupted() const;
@@ -34,22 +45,29 @@ class Call {
   /// not say where it comes from.)
   [[nodiscard]] bool IsLocal() const;
 
-  /// The status as it goes to the wire: details attached, retry pushback where the request would never fit, and in
-  /// place of an INTERNAL error a reference to the log line.
-  [[nodiscard]] grpc::Status Seal(const absl::Status& status);
+  /// Ends the call, once: it is counted and leaves the gate. Returns the status as it goes to the wire: details
+  /// attached, retry pushback where the request would never fit, and in place of an INTERNAL error a reference to the
+  /// log line.
+  [[nodiscard]] grpc::Status End(const absl::Status& status);
 
   /// Writes the debug line of one request of the call.
   void Log(absl::string_view model, std::int64_t batch_size, std::int64_t sequence_length, std::int64_t request_bytes,
            std::int64_t reply_bytes, const absl::Status& status) const;
 
   /// Starts the clock anew, for the next request of a stream.
-  void Restart() { started_ = std::chrono::steady_clock::now(); }
+  void Restart() { last_ = std::chrono::steady_clock::now(); }
 
  private:
-  const absl::string_view rpc_;
+  void Leave();
+
+  Gate& gate_;
+  const Method method_;
   grpc::CallbackServerContext* const context_;
-  std::chrono::steady_clock::time_point started_;
+  const std::chrono::steady_clock::time_point started_;
+  std::chrono::steady_clock::time_point last_;  // when the request that is answered now arrived
   std::atomic<bool> cancelled_ = false;
+  bool entered_ = false;
+  std::int64_t request_bytes_ = 0;  // that the gate has counted
 };
 
 /// Refuses an INTERNAL or UNKNOWN status's text: the log has it, the caller gets a reference. Other statuses pass.

@@ -22,6 +22,10 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
   static EmbedChunksReactor* Start(Backend* backend, grpc::CallbackServerContext* context,
                                    const grpc::ByteBuffer* request) {
     auto* const reactor = new EmbedChunksReactor(backend, context, request);
+    if (const absl::Status refused = reactor->call_.Enter(reactor->request_bytes_); !refused.ok()) {
+      reactor->End(refused);
+      return reactor;
+    }
     if (IsLarge(reactor->request_)) {
       backend->workers.Add([reactor] { reactor->Begin(/*on_worker=*/true); });
     } else {
@@ -44,7 +48,7 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
  private:
   EmbedChunksReactor(Backend* backend, grpc::CallbackServerContext* context, const grpc::ByteBuffer* request)
       : backend_(*backend),
-        call_("EmbedChunks", context),
+        call_(&backend->gate, Method::kEmbedChunks, context),
         // gRPC's own object for this call, which it does not read again
         request_(const_cast<grpc::ByteBuffer&>(*request)),
         request_bytes_(static_cast<std::int64_t>(request->Length())) {}
@@ -95,14 +99,14 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
     if (!chunks_->done()) return StartWrite(&message_);
     LogEnd(absl::OkStatus());
     chunks_.reset();  // a slow reader holds the last message only
-    StartWriteAndFinish(&message_, grpc::WriteOptions(), grpc::Status::OK);
+    StartWriteAndFinish(&message_, grpc::WriteOptions(), call_.End(absl::OkStatus()));
   }
 
   void End(const absl::Status& status) {
     backend_.statistics.CountFailure(model_, clock_.End().total);
     LogEnd(status);
     chunks_.reset();
-    Finish(call_.Seal(status));
+    Finish(call_.End(status));
   }
 
   void LogEnd(const absl::Status& status) const {

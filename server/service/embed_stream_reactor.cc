@@ -58,7 +58,7 @@ struct EmbedItem {
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* AnswerEmbedStream(Backend* backend,
                                                                                grpc::CallbackServerContext* context) {
-  return new PooledStream<EmbedItem>(backend, "EmbedStream", context);
+  return new PooledStream<EmbedItem>(backend, Method::kEmbedStream, context);
 }
 
 }  // namespace embd::service

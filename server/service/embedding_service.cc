@@ -11,7 +11,7 @@ namespace embd::service {
 
 grpc::ServerUnaryReactor* EmbeddingService::Embed(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                                   grpc::ByteBuffer* reply) {
-  return AnswerPooled<EmbedWork>(backend_, "Embed", context, request, reply);
+  return AnswerPooled<EmbedWork>(backend_, Method::kEmbed, context, request, reply);
 }
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* EmbeddingService::EmbedStream(
@@ -26,12 +26,12 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* EmbeddingService::EmbedChunks(grpc::
 
 grpc::ServerUnaryReactor* EmbeddingService::Rotate(grpc::CallbackServerContext* context,
                                                    const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
-  return AnswerPooled<RotateWork>(backend_, "Rotate", context, request, reply);
+  return AnswerPooled<RotateWork>(backend_, Method::kRotate, context, request, reply);
 }
 
 grpc::ServerUnaryReactor* EmbeddingService::RotaryTable(grpc::CallbackServerContext* context,
                                                         const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
-  return AnswerPooled<RotaryTableWork>(backend_, "RotaryTable", context, request, reply);
+  return AnswerPooled<RotaryTableWork>(backend_, Method::kRotaryTable, context, request, reply);
 }
 
 }  // namespace embd::service

@@ -48,10 +48,13 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   using Context = typename Item::Context;
   using Work = typename Item::Work;
 
-  /// `rpc` is a literal.
-  PooledStream(Context* context, absl::string_view rpc, grpc::CallbackServerContext* call)
-      : context_(*context), call_(rpc, call) {
-    StartRead(&request_);
+  PooledStream(Context* context, Method method, grpc::CallbackServerContext* call)
+      : context_(*context), call_(&context->gate, method, call) {
+    if (const absl::Status refused = call_.Enter(); !refused.ok()) {
+      Finish(call_.End(refused));
+    } else {
+      StartRead(&request_);
+    }
   }
 
   void OnReadDone(bool ok) override {
@@ -189,11 +192,11 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     if (writing_ || !(idle_ || reads_done_)) return std::nullopt;
     if (broken_) {
       finished_ = true;
-      return call_.Seal(core::Error(absl::StatusCode::kCancelled, "CANCELLED", "the caller has left the stream"));
+      return call_.End(core::Error(absl::StatusCode::kCancelled, "CANCELLED", "the caller has left the stream"));
     }
     if (!reads_done_ || !waiting_.empty()) return std::nullopt;
     finished_ = true;
-    return grpc::Status::OK;
+    return call_.End(absl::OkStatus());
   }
 
   Context& context_;

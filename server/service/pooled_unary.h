@@ -42,15 +42,18 @@ class PooledCall {
  public:
   using Context = typename Work::Context;
 
-  /// `rpc` is a literal; `request` and `reply` are gRPC's own for this call.
-  PooledCall(Context* backend, absl::string_view rpc, grpc::CallbackServerContext* context,
-             const grpc::ByteBuffer* request, grpc::ByteBuffer* reply)
+  /// `request` and `reply` are gRPC's own for this call.
+  PooledCall(Context* backend, Method method, grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+             grpc::ByteBuffer* reply)
       : backend_(*backend),
-        call_(rpc, context),
+        call_(&backend->gate, method, context),
         request_(const_cast<grpc::ByteBuffer&>(*request)),  // which gRPC does not read again
         reply_(*reply) {}
 
   void OnCancelled() { call_.OnCancelled(); }
+
+  /// As Call::Enter.
+  [[nodiscard]] absl::Status Enter() { return call_.Enter(static_cast<std::int64_t>(request_.Length())); }
 
   /// Whether nothing of the call should be done on gRPC's own threads.
   [[nodiscard]] bool HasLargeRequest() const { return service::IsLarge(request_); }
@@ -119,7 +122,7 @@ class PooledCall {
               static_cast<std::int64_t>(request_.Length()),
               status.ok() ? static_cast<std::int64_t>(reply_.Length()) : 0, status);
     request_.Clear();
-    return call_.Seal(status);
+    return call_.End(status);
   }
 
  private:
@@ -193,16 +196,17 @@ class PooledReactor final : public grpc::ServerUnaryReactor {
 /// Answers a unary call: a small one at once, which spares gRPC from handing the end of the call to another thread; a
 /// large one by the workers.
 template <typename Work>
-grpc::ServerUnaryReactor* AnswerPooled(typename Work::Context* backend, absl::string_view rpc,
+grpc::ServerUnaryReactor* AnswerPooled(typename Work::Context* backend, Method method,
                                        grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                        grpc::ByteBuffer* reply) {
-  auto call = std::make_unique<PooledCall<Work>>(backend, rpc, context, request, reply);
-  if (call->HasLargeRequest()) {
+  auto call = std::make_unique<PooledCall<Work>>(backend, method, context, request, reply);
+  absl::Status planned = call->Enter();
+  if (planned.ok() && call->HasLargeRequest()) {
     auto* const reactor = new PooledReactor<Work>(&backend->workers, std::move(call));
     reactor->ReadPlanAndAnswer();
     return reactor;
   }
-  absl::Status planned = call->Read();
+  if (planned.ok()) planned = call->Read();
   if (planned.ok() && call->HasLongPlan()) {
     auto* const reactor = new PooledReactor<Work>(&backend->workers, std::move(call));
     reactor->PlanAndAnswer();

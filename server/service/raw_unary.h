@@ -27,11 +27,15 @@ class RawUnary final : public grpc::ServerUnaryReactor {
   /// Makes the reply; asks `call.Interrupted()` now and then where that takes long.
   using Answer = std::function<absl::StatusOr<Response>(const Request& request, const Call& call)>;
 
-  /// `rpc` is a literal.
-  static grpc::ServerUnaryReactor* Start(Backend* backend, absl::string_view rpc, grpc::CallbackServerContext* context,
+  static grpc::ServerUnaryReactor* Start(Backend* backend, Method method, grpc::CallbackServerContext* context,
                                          const grpc::ByteBuffer* request, grpc::ByteBuffer* reply, Length length,
                                          Answer answer) {
-    auto* const reactor = new RawUnary(rpc, context, std::move(answer));
+    auto* const reactor = new RawUnary(&backend->gate, method, context, std::move(answer));
+    const absl::Status refused = reactor->call_.Enter(static_cast<std::int64_t>(request->Length()));
+    if (!refused.ok()) {
+      reactor->Finish(reactor->call_.End(refused));
+      return reactor;
+    }
     const auto run = [reactor, backend, request, reply] { reactor->Run(backend->max_request_bytes, *request, reply); };
     if (length == Length::kLong) {
       backend->diagnostics.Add(run);
@@ -47,8 +51,8 @@ class RawUnary final : public grpc::ServerUnaryReactor {
   void OnDone() override { delete this; }
 
  private:
-  RawUnary(absl::string_view rpc, grpc::CallbackServerContext* context, Answer answer)
-      : call_(rpc, context), answer_(std::move(answer)) {}
+  RawUnary(Gate* gate, Method method, grpc::CallbackServerContext* context, Answer answer)
+      : call_(gate, method, context), answer_(std::move(answer)) {}
 
   void Run(std::int64_t max_request_bytes, const grpc::ByteBuffer& request, grpc::ByteBuffer* reply) {
     Request message;
@@ -63,7 +67,7 @@ class RawUnary final : public grpc::ServerUnaryReactor {
     if constexpr (requires { message.model(); }) model = message.model();
     call_.Log(model, -1, -1, static_cast<std::int64_t>(request.Length()),
               status.ok() ? static_cast<std::int64_t>(reply->Length()) : 0, status);
-    Finish(call_.Seal(status));
+    Finish(call_.End(status));
   }
 
   Call call_;

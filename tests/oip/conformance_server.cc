@@ -65,7 +65,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): CLI11's
   auto server_config = embd::config::Load(flags, [](const std::string&) { return std::nullopt; });
   if (!server_config.ok()) return embd::Fail(server_config.status());
   if (server_config->inference.name == embd::config::Inference().name) server_config->inference.name = "triton";
-  if (absl::Status status = embd::app::SetUpProcess(server_config->log_level, ""); !status.ok()) {
+  if (absl::Status status = embd::app::SetUpProcess(server_config->log.level, ""); !status.ok()) {
     return embd::Fail(status);
   }
   return embd::Serve(*server_config, stop_signals);

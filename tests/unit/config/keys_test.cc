@@ -11,7 +11,8 @@ TEST(UnknownKey, NamesTheNearestKeyAndAllThatAreAllowed) {
 }
 
 TEST(UnknownKey, NamesNoNearestKeyWhereNoneIsNear) {
-  EXPECT_EQ(UnknownKeyMessage(Section::kLog, "format"), "unknown key \"format\"; allowed: level");
+  EXPECT_EQ(UnknownKeyMessage(Section::kLog, "colour"),
+            "unknown key \"colour\"; allowed: level, format, access_sample");
 }
 
 TEST(UnknownKey, SaysWhereNoKeyIsAllowed) {

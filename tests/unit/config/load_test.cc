@@ -57,6 +57,7 @@ TEST_F(LoadTest, NothingGivenServesTheDemoModelsByDefaults) {
   ASSERT_OK_AND_ASSIGN(const ServerConfig config, Load({}, Variables({})));
 
   ServerConfig expected;
+  expected.metrics_listen = {"127.0.0.1:8002"};
   expected.models = DemoModels();
   EXPECT_EQ(config, expected);
 }
@@ -64,47 +65,47 @@ TEST_F(LoadTest, NothingGivenServesTheDemoModelsByDefaults) {
 TEST_F(LoadTest, FileWeighsMoreThanDefaults) {
   Flags flags;
   flags.config =
-      Write("server: { listen: a:1, ready_file: f, log: { level: warn } }\nmodels: [{ name: m, path: t.npy }]");
+      Write("server: { listen: unix:a, ready_file: f, log: { level: warn } }\nmodels: [{ name: m, path: t.npy }]");
 
   ASSERT_OK_AND_ASSIGN(const ServerConfig config, Load(flags, Variables({})));
 
-  EXPECT_THAT(config.listen, ElementsAre("a:1"));
+  EXPECT_THAT(config.listen, ElementsAre("unix:a"));
   EXPECT_EQ(config.ready_file, "f");
-  EXPECT_EQ(config.log_level, "warn");
+  EXPECT_EQ(config.log.level, "warn");
   EXPECT_EQ(config.models.at(0).path, (folder_ / "t.npy").string());
 }
 
 TEST_F(LoadTest, VariablesWeighMoreThanTheFile) {
-  const std::string file = Write("server: { listen: a:1, ready_file: f, log: { level: warn } }");
+  const std::string file = Write("server: { listen: unix:a, ready_file: f, log: { level: warn } }");
 
   ASSERT_OK_AND_ASSIGN(const ServerConfig config, Load({}, Variables({{"EMBD_CONFIG", file},
-                                                                      {"EMBD_LISTEN", "b:1, unix:s"},
+                                                                      {"EMBD_LISTEN", "unix:b, unix:s"},
                                                                       {"EMBD_READY_FILE", "g"},
                                                                       {"EMBD_LOG_LEVEL", "error"}})));
 
-  EXPECT_THAT(config.listen, ElementsAre("b:1", "unix:s"));
+  EXPECT_THAT(config.listen, ElementsAre("unix:b", "unix:s"));
   EXPECT_EQ(config.ready_file, "g");
-  EXPECT_EQ(config.log_level, "error");
+  EXPECT_EQ(config.log.level, "error");
 }
 
 TEST_F(LoadTest, FlagsWeighMoreThanVariables) {
   Flags flags;
   flags.config = Write("server: { drain_timeout: 7 }");
-  flags.listen = {"c:1", "d:1"};
+  flags.listen = {"unix:c", "unix:d"};
   flags.ready_file = "h";
   flags.log_level = "debug";
   flags.models = {"f=x"};
 
   ASSERT_OK_AND_ASSIGN(const ServerConfig config, Load(flags, Variables({{"EMBD_CONFIG", "/no/such/file"},
-                                                                         {"EMBD_LISTEN", "b:1"},
+                                                                         {"EMBD_LISTEN", "unix:b"},
                                                                          {"EMBD_READY_FILE", "g"},
                                                                          {"EMBD_LOG_LEVEL", "error"},
                                                                          {"EMBD_MODEL", "v=x"}})));
 
   EXPECT_EQ(config.drain_seconds, 7.0);
-  EXPECT_THAT(config.listen, ElementsAre("c:1", "d:1"));
+  EXPECT_THAT(config.listen, ElementsAre("unix:c", "unix:d"));
   EXPECT_EQ(config.ready_file, "h");
-  EXPECT_EQ(config.log_level, "debug");
+  EXPECT_EQ(config.log.level, "debug");
   EXPECT_THAT(NamesOf(config), ElementsAre("f"));
 }
 
@@ -116,8 +117,51 @@ TEST_F(LoadTest, EmptyVariablesCountAsUnset) {
                                                                       {"EMBD_LOG_LEVEL", ""}})));
 
   ServerConfig expected;
+  expected.metrics_listen = {"127.0.0.1:8002"};
   expected.models = DemoModels();
   EXPECT_EQ(config, expected);
+}
+
+TEST_F(LoadTest, SecurityComesFromFlagsAndVariables) {
+  Flags flags;
+  flags.tls_certificate = "c.pem";
+  flags.tokens = "t";
+
+  ASSERT_OK_AND_ASSIGN(const ServerConfig config,
+                       Load(flags, Variables({{"EMBD_TLS_KEY", "k.pem"}, {"EMBD_TLS_CLIENT_CA", "ca.pem"}})));
+
+  EXPECT_EQ(config.tls, (Tls{.certificate = "c.pem", .key = "k.pem", .client_ca = "ca.pem"}));
+  EXPECT_EQ(config.tokens, "t");
+}
+
+TEST_F(LoadTest, CertificateWithoutItsKeyIsRefused) {
+  Flags flags;
+  flags.tls_certificate = "c.pem";
+  EXPECT_THAT(Load(flags, Variables({})), StatusIs(kInvalid, "--tls-key: TLS needs both a certificate and its key"));
+}
+
+TEST_F(LoadTest, OtherMachinesAreNotServedWithoutEncryptionUnlessThatIsSaid) {
+  for (const char* const address : {"0.0.0.0:1", "[::]:1", "10.0.0.1:1", "example.com:1"}) {
+    Flags flags;
+    flags.listen = {"127.0.0.1:1", address};
+    EXPECT_THAT(Load(flags, Variables({})),
+                StatusIs(kInvalid, AllOf(HasSubstr(address), HasSubstr("server.insecure: true"))));
+    flags.insecure = true;
+    EXPECT_THAT(Load(flags, Variables({})), ::embd::testing::IsOk());
+  }
+}
+
+TEST_F(LoadTest, ThisMachineIsServedWithoutEncryption) {
+  for (const char* const address : {"127.0.0.1:1", "127.9.0.1:1", "[::1]:1", "localhost:1", "unix:s"}) {
+    Flags flags;
+    flags.listen = {address};
+    EXPECT_THAT(Load(flags, Variables({})), ::embd::testing::IsOk());
+  }
+}
+
+TEST_F(LoadTest, MetricsAreNotServedWhereNoneIsSaid) {
+  ASSERT_OK_AND_ASSIGN(const ServerConfig config, Load({}, Variables({{"EMBD_METRICS_LISTEN", "none"}})));
+  EXPECT_TRUE(config.metrics_listen.empty());
 }
 
 TEST_F(LoadTest, EmptyReadyFileFlagMeansNone) {
@@ -174,7 +218,7 @@ TEST_F(LoadTest, BadValuesNameTheirFlagOrVariable) {
   Flags flags;
   flags.listen = {"8001"};
   EXPECT_THAT(Load(flags, Variables({})), StatusIs(kInvalid, StartsWith("--listen: must be HOST:PORT")));
-  EXPECT_THAT(Load({}, Variables({{"EMBD_LISTEN", "a:1,"}})),
+  EXPECT_THAT(Load({}, Variables({{"EMBD_LISTEN", "unix:a,"}})),
               StatusIs(kInvalid, StartsWith("EMBD_LISTEN: must be HOST")));
   EXPECT_THAT(Load({}, Variables({{"EMBD_LOG_LEVEL", "x"}})),
               StatusIs(kInvalid, StartsWith("EMBD_LOG_LEVEL: must be one")));

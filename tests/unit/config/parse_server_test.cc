@@ -43,12 +43,28 @@ server:
     max_batch_size: 3
     max_sequence_length: 4
     max_bytes_in_flight: 5GiB
+    max_request_bytes_in_flight: 6GiB
+    max_concurrent_calls: 8
+    max_concurrent_streams: 9
+    max_stall: 10s
+  connections:
+    keepalive_time: 11s
+    keepalive_timeout: 12s
+    min_ping_interval: 0
+    handshake_timeout: 13s
+    max_idle: 14m
+    max_age: 15h
+    max_age_grace: 16s
+  tls: { certificate: c.pem, key: /k.pem, client_ca: ca.pem, min_version: "1.3" }
+  tokens: tokens
+  insecure: true
+  metrics: { listen: [127.0.0.1:0, "[::1]:9"] }
   shared_memory: { prefix: /dev/shm/embd-, max_regions: 6, max_bytes: 7MiB }
   model_control: explicit
   inference: { name: triton, output_datatype: BF16 }
   drain_timeout: 500ms
   ready_file: ready.json
-  log: { level: off }
+  log: { level: off, format: json, access_sample: 0.25 }
 )"));
 
   ServerConfig expected;
@@ -57,13 +73,28 @@ server:
                      .max_response_bytes = 2'000'000,
                      .max_batch_size = 3,
                      .max_sequence_length = 4,
-                     .max_bytes_in_flight = std::int64_t{5} << 30};
+                     .max_bytes_in_flight = std::int64_t{5} << 30,
+                     .max_request_bytes_in_flight = std::int64_t{6} << 30,
+                     .max_concurrent_calls = 8,
+                     .max_concurrent_streams = 9,
+                     .max_stall_seconds = 10};
+  expected.connections = {.keepalive_time = 11,
+                          .keepalive_timeout = 12,
+                          .min_ping_interval = 0,
+                          .handshake_timeout = 13,
+                          .max_idle = 14 * 60,
+                          .max_age = 15 * 3600,
+                          .max_age_grace = 16};
+  expected.tls = Tls{.certificate = "c.pem", .key = "/k.pem", .client_ca = "ca.pem", .min_version = TlsVersion::kTls13};
+  expected.tokens = "tokens";
+  expected.insecure = true;
+  expected.metrics_listen = {"127.0.0.1:0", "[::1]:9"};
   expected.shared_memory = SharedMemory{.prefix = "/dev/shm/embd-", .max_regions = 6, .max_bytes = 7 << 20};
   expected.explicit_model_control = true;
   expected.inference = {.name = "triton", .output_type = OutputType::kBFloat16};
   expected.drain_seconds = 0.5;
   expected.ready_file = "ready.json";
-  expected.log_level = "off";
+  expected.log = {.level = "off", .format = LogFormat::kJson, .access_sample = 0.25};
   EXPECT_EQ(config, expected);
 }
 
@@ -76,6 +107,35 @@ TEST(ServerSettings, WhatIsNotGivenStaysAsInTheBase) {
 
   EXPECT_EQ(config.limits.max_batch_size, 7);
   EXPECT_EQ(config.limits.max_sequence_length, 9);
+}
+
+TEST(ServerSettings, CertificatesAndTokensAreRelativeToTheFile) {
+  ASSERT_OK_AND_ASSIGN(const ServerConfig config,
+                       ParseYaml("server: { tls: { certificate: c, key: k }, tokens: t }", "/etc/embd/embd.yaml"));
+
+  EXPECT_EQ(config.tls, (Tls{.certificate = "/etc/embd/c", .key = "/etc/embd/k"}));
+  EXPECT_EQ(config.tokens, "/etc/embd/t");
+}
+
+TEST(ServerSettings, TlsNeedsBothCertificateAndKey) {
+  EXPECT_THAT(Parse("server: { tls: { certificate: c } }"), StatusIs(kInvalid, HasSubstr("server.tls: key is missing")));
+  EXPECT_THAT(Parse("server: { tls: { key: k } }"), StatusIs(kInvalid, HasSubstr("server.tls: certificate is missing")));
+}
+
+TEST(ServerSettings, DurationsOfConnectionsHaveRanges) {
+  EXPECT_THAT(Parse("server: { connections: { keepalive_time: 500ms } }"),
+              StatusIs(kInvalid, HasSubstr("must be a duration from 1 to 86400 seconds")));
+  EXPECT_THAT(Parse("server: { connections: { max_age_grace: 1s } }"), StatusIs(kInvalid, HasSubstr("needs max_age")));
+}
+
+TEST(ServerSettings, MetricsCanBeOff) {
+  ServerConfig base;
+  base.metrics_listen = {"127.0.0.1:8002"};
+  ASSERT_OK_AND_ASSIGN(const ServerConfig config,
+                       ParseYaml("server: { metrics: { listen: none } }", "embd.yaml", base));
+  EXPECT_TRUE(config.metrics_listen.empty());
+  EXPECT_THAT(Parse("server: { metrics: { listen: unix:s } }"),
+              StatusIs(kInvalid, HasSubstr("must be none, or HOST:PORT")));
 }
 
 TEST(ServerSettings, JsonIsRead) {
@@ -96,7 +156,8 @@ TEST(ServerSettings, UnknownKeyNamesLinePathAndWhatIsAllowed) {
 
   EXPECT_THAT(result, StatusIs(kInvalid,
                                "embd.yaml:3: server: unknown key \"lisen\"; did you mean listen? allowed: listen, "
-                               "limits, shared_memory, model_control, inference, drain_timeout, ready_file, log"));
+                               "tls, tokens, insecure, limits, connections, metrics, shared_memory, model_control, "
+                               "inference, drain_timeout, ready_file, log"));
   EXPECT_THAT(result, ReasonIs("INVALID_CONFIG"));
 }
 

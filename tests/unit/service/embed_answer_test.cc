@@ -29,6 +29,7 @@ core::EmbedPlan Plan(std::int64_t batch_size = 2) {
 std::unique_ptr<Backend> MakeBackend() {
   return std::unique_ptr<Backend>(new Backend{.max_request_bytes = 1 << 20,
                                               .max_bytes_in_flight = 1 << 20,
+                                              .gate = Gate({.max_calls = 100, .max_request_bytes = 1 << 20}),
                                               .buffers = ReplyBuffers::Create(1 << 20, 1 << 20),
                                               .workers = WorkerPool(1),
                                               .diagnostics = WorkerPool(1)});

@@ -30,6 +30,7 @@ class EmbedChunksTest : public ::testing::Test {
         new Backend{.limits = {.max_batch_size = 4096, .max_sequence_length = 4096, .max_response_bytes = 1},
                     .max_request_bytes = 1 << 20,
                     .max_bytes_in_flight = max_bytes_in_flight,
+                    .gate = Gate({.max_calls = 100, .max_request_bytes = 1 << 20}),
                     .buffers = ReplyBuffers::Create(max_bytes_in_flight, 1 << 20),
                     .workers = WorkerPool(1),
                     .diagnostics = WorkerPool(1)});

@@ -1,0 +1,61 @@
+#ifndef EMBD_SERVER_SERVICE_GATE_H_
+#define EMBD_SERVER_SERVICE_GATE_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "grpcpp/grpcpp.h"
+#include "server/service/access.h"
+#include "server/service/call_counts.h"
+#include "server/service/method.h"
+
+namespace embd::service {
+
+/// What every call passes on its way in and out: whether the caller may, whether there is room, and what is counted.
+///
+/// Thread safety: thread-safe.
+class Gate {
+ public:
+  /// What may be queued or worked on at a time.
+  struct Limits {
+    std::int64_t max_calls = 0;
+    std::int64_t max_request_bytes = 0;
+  };
+
+  explicit Gate(Limits limits) : limits_(limits) {}
+
+  /// Counts the start of a call, and lets it in. A call that was let in must Leave, once.
+  ///
+  /// Errors:
+  ///   those of Access::Check
+  ///   RESOURCE_EXHAUSTED  [OVERLOADED] calls or bytes of requests exceed the limits; names which.
+  [[nodiscard]] absl::Status Enter(Method method, const grpc::CallbackServerContext& context,
+                                   std::int64_t request_bytes);
+
+  /// Ends what Enter began for the call.
+  void Leave(std::int64_t request_bytes);
+
+  /// Counts how a call ended, whether it was let in or not.
+  void CountEnd(Method method, absl::StatusCode code, std::chrono::nanoseconds duration) {
+    counts_.CountEnd(method, code, duration);
+  }
+
+  [[nodiscard]] Access& access() { return access_; }
+  [[nodiscard]] const CallCounts& counts() const { return counts_; }
+  /// Calls, and bytes of their requests, that are let in now.
+  [[nodiscard]] std::int64_t calls() const { return calls_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::int64_t request_bytes() const { return request_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  const Limits limits_;
+  Access access_;
+  CallCounts counts_;
+  std::atomic<std::int64_t> calls_ = 0;
+  std::atomic<std::int64_t> request_bytes_ = 0;
+};
+
+}  // namespace embd::service
+
+#endif  // EMBD_SERVER_SERVICE_GATE_H_
