@@ -20,6 +20,7 @@
 #include "server/app/idle_memory.h"
 #include "server/app/memory_limit.h"
 #include "server/app/model_repository.h"
+#include "server/app/security.h"
 #include "server/app/table_budget.h"
 #include "server/app/unix_socket.h"
 #include "server/app/version.h"
@@ -113,6 +114,13 @@ class Server final : public EmbeddingServer {
 
   ~Server() override { Shutdown(absl::ZeroDuration()); }
 
+  absl::Status Secure(const config::ServerConfig& config) {
+    auto security = Security::Create(config, &backend_->gate.access());
+    if (!security.ok()) return security.status();
+    security_ = *std::move(security);
+    return absl::OkStatus();
+  }
+
   absl::Status LoadAll() { return repository_.LoadAll(); }
 
   absl::Status Listen(const std::vector<std::string>& addresses) {
@@ -133,13 +141,15 @@ class Server final : public EmbeddingServer {
     std::vector<int> ports(addresses.size(), 0);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       std::string bound = addresses[i];
+      auto credentials = security_->TcpCredentials();
       if (absl::string_view path = addresses[i]; absl::ConsumePrefix(&path, kUnixPrefix)) {
         auto claimed = UnixSocket::Claim(path);
         if (!claimed.ok()) return claimed.status();
         bound = absl::StrCat(kUnixPrefix, claimed->temporary_path());
         sockets_.push_back(*std::move(claimed));
+        credentials = grpc::InsecureServerCredentials();
       }
-      builder.AddListeningPort(bound, grpc::InsecureServerCredentials(), &ports[i]);
+      builder.AddListeningPort(bound, std::move(credentials), &ports[i]);
     }
     server_ = builder.BuildAndStart();
     for (std::size_t i = 0; i < addresses.size(); ++i) {
@@ -174,6 +184,8 @@ class Server final : public EmbeddingServer {
 
   service::ModelControl& model_control() override { return repository_; }
 
+  absl::Status ReloadSecurity() override { return security_->Reload(); }
+
   void Shutdown(absl::Duration grace) override {
     if (server_ == nullptr || stopping_.exchange(true)) return;
     observability::LogInfo(absl::StrCat("draining for at most ", absl::FormatDuration(grace)));
@@ -205,6 +217,7 @@ class Server final : public EmbeddingServer {
   service::DiagnosticsService diagnostics_service_;
   service::AdminService admin_service_;
   oip::InferenceService inference_service_;
+  std::unique_ptr<Security> security_;
   std::unique_ptr<grpc::Server> server_;
   std::vector<UnixSocket> sockets_;
   std::vector<std::string> addresses_;
@@ -220,6 +233,7 @@ absl::StatusOr<std::unique_ptr<EmbeddingServer>> EmbeddingServer::Start(const co
   // write. One reference is kept to the end of the process, so that a server stops as soon as it is drained.
   [[maybe_unused]] static const bool kept = (grpc_init(), true);
   auto server = std::make_unique<Server>(config, others);
+  if (absl::Status status = server->Secure(config); !status.ok()) return status;
   if (absl::Status status = server->LoadAll(); !status.ok()) return status;
   if (absl::Status status = server->Listen(config.listen); !status.ok()) return status;
   return server;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "grpcpp/grpcpp.h"
@@ -28,7 +29,7 @@ class EmbeddingServer {
   /// Loads every model, then binds every address and starts to answer.
   ///
   /// Errors:
-  ///   those of BuildModel
+  ///   those of Security::Create and BuildModel
   ///   FAILED_PRECONDITION  [CANNOT_LISTEN] an address cannot be bound, or is another server's; names it.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<EmbeddingServer>> Start(const config::ServerConfig& config,
                                                                               const Servables& others = {});
@@ -44,6 +45,10 @@ class EmbeddingServer {
 
   /// The models of the configuration, to be loaded anew and unloaded.
   [[nodiscard]] virtual service::ModelControl& model_control() = 0;
+
+  /// Reads the files of TLS and tokens again. (Changes are found without it, within about a second.) Errors: those of
+  /// Security::Reload; what was in use stays.
+  [[nodiscard]] virtual absl::Status ReloadSecurity() = 0;
 
   /// Tells health checks NOT_SERVING, refuses new calls, gives calls in flight `grace` to end, then cancels them. Calls
   /// after the first do nothing.
