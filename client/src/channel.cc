@@ -33,12 +33,21 @@ absl::Status Check(const ClientOptions& options) {
   return absl::OkStatus();
 }
 
+// Servers that say that they are not serving, because they start or drain, get no calls. Calls that only ask are tried
+// again by the library (retry.h), so that gRPC sees to the others only: streams until their first answer, and calls
+// that change something until the server answers.
 std::string ServiceConfig(const ClientOptions& options) {
-  std::string config = R"({"loadBalancingConfig":[{"round_robin":{}}])";
+  std::string config = R"({"loadBalancingConfig":[{"round_robin":{}}],"healthCheckConfig":{"serviceName":""},)"
+                       R"("retryThrottling":{"maxTokens":1000,"tokenRatio":0.5})";
   if (options.max_attempts > 1) {
     absl::StrAppend(&config, R"(,"methodConfig":[{"name":[{}],"retryPolicy":{"maxAttempts":)", options.max_attempts,
                     R"(,"initialBackoff":"0.05s","maxBackoff":"1s","backoffMultiplier":2,)",
-                    R"("retryableStatusCodes":["UNAVAILABLE","RESOURCE_EXHAUSTED"]}}])");
+                    R"("retryableStatusCodes":["UNAVAILABLE","RESOURCE_EXHAUSTED"]}},{"name":[)",
+                    R"({"service":"embd.v1.EmbeddingService","method":"Embed"},)",
+                    R"({"service":"embd.v1.EmbeddingService","method":"EmbedChunks"},)",
+                    R"({"service":"embd.v1.EmbeddingService","method":"Rotate"},)",
+                    R"({"service":"embd.v1.EmbeddingService","method":"RotaryTable"},)",
+                    R"({"service":"embd.v1.DiagnosticsService"},{"service":"grpc.health.v1.Health"}]}])");
   }
   return config + "}";
 }

@@ -10,6 +10,7 @@
 #include "client/src/chunk_choice.h"
 #include "client/src/completion_loop.h"
 #include "client/src/reply_sink.h"
+#include "client/src/retry.h"
 #include "embd/client/transport.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/generic/generic_stub.h"
@@ -25,8 +26,8 @@ namespace embd::client {
 /// Thread safety: thread-safe.
 class GrpcTransport : public Transport {
  public:
-  /// `timeout` and `max_attempts` are as in ClientOptions; the latter for calls that break off between blocks of rows,
-  /// others are tried again by the channel. `token` goes with each call; null: none does.
+  /// `timeout` and `max_attempts` are as in ClientOptions; the latter for calls that only ask, which the channel must
+  /// not try again by itself. `token` goes with each call; null: none does.
   GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout, int max_attempts,
                 std::shared_ptr<BearerToken> token);
 
@@ -59,18 +60,25 @@ class GrpcTransport : public Transport {
   absl::StatusOr<EmbedInfo> EmbedTo(ReplySink* sink, const EmbedRequest& request, const CallOptions& options);
   absl::StatusOr<EmbedInfo> EmbedUnary(ReplySink* sink, const EmbedRequest& request, const CallOptions& options);
 
-  // One unary call, bytes in and out; blocks.
+  // One unary call that only asks, bytes in and out; blocks, and is tried again.
   absl::StatusOr<grpc::ByteBuffer> Call(const char* method, const grpc::ByteBuffer& request,
                                         const CallOptions& options);
+  absl::StatusOr<grpc::ByteBuffer> CallAtMost(int max_attempts, const char* method, const grpc::ByteBuffer& request,
+                                              const CallOptions& options);
 
   // The same with messages.
   template <typename Response, typename Request>
   absl::StatusOr<Response> CallWithMessages(const char* method, const Request& request, const CallOptions& options);
 
+  // One that changes something, which only the channel may try again, before the server has seen to it.
+  template <typename Response, typename Request>
+  absl::StatusOr<Response> ChangeWithMessages(const char* method, const Request& request, const CallOptions& options);
+
   grpc::GenericStub stub_;
   const absl::Duration timeout_;
   const int max_attempts_;
   const std::shared_ptr<BearerToken> token_;
+  const std::shared_ptr<RetryBudget> budget_ = std::make_shared<RetryBudget>();
   ChunkChoice choice_;
   CompletionLoop loop_;
 };

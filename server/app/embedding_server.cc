@@ -16,6 +16,7 @@
 #include "grpc/grpc.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
+#include "server/app/connection_arguments.h"
 #include "server/app/health.h"
 #include "server/app/idle_memory.h"
 #include "server/app/memory_limit.h"
@@ -40,9 +41,6 @@ namespace {
 constexpr std::int64_t kMaxIdleReplyBytes = std::int64_t{512} << 20;
 constexpr std::chrono::seconds kIdleMemoryPeriod(30);
 constexpr absl::string_view kUnixPrefix = "unix:";
-constexpr int kKeepaliveTimeMs = 20'000;  // finds readers that have gone while a reply is pinned for them
-constexpr int kKeepaliveTimeoutMs = 10'000;
-constexpr int kMinPingIntervalMs = 10'000;  // our client library may be told to ping that often
 
 std::int64_t MaxBytesInFlight(const config::Limits& limits) {
   constexpr std::int64_t kDefault = std::int64_t{4} << 30;
@@ -73,8 +71,10 @@ std::unique_ptr<service::Backend> MakeBackend(const config::ServerConfig& config
       .max_bytes_in_flight = max_bytes_in_flight,
       .version = kVersion,
       .build = kBuild,
-      .gate = service::Gate(
-          {.max_calls = limits.max_concurrent_calls, .max_request_bytes = MaxRequestBytesInFlight(limits)}),
+      .gate = service::Gate({.max_calls = limits.max_concurrent_calls,
+                             .max_request_bytes = MaxRequestBytesInFlight(limits),
+                             .max_stall = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                 std::chrono::duration<double>(limits.max_stall_seconds))}),
       .buffers = service::ReplyBuffers::Create(max_bytes_in_flight, max_idle_bytes),
       .regions = service::SharedRegions(ToRegionLimits(config.shared_memory)),
       .workers = service::WorkerPool(static_cast<int>(std::max(2u, std::thread::hardware_concurrency()))),
@@ -123,7 +123,8 @@ class Server final : public EmbeddingServer {
 
   absl::Status LoadAll() { return repository_.LoadAll(); }
 
-  absl::Status Listen(const std::vector<std::string>& addresses) {
+  absl::Status Listen(const config::ServerConfig& config) {
+    const std::vector<std::string>& addresses = config.listen;
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     grpc::ServerBuilder builder;
@@ -131,9 +132,7 @@ class Server final : public EmbeddingServer {
     builder.SetMaxReceiveMessageSize(static_cast<int>(
         std::min<std::int64_t>(2 * backend_->max_request_bytes + (1 << 20), std::numeric_limits<int>::max())));
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a second server on the port must fail, not share it
-    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
-    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
-    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingIntervalMs);
+    SetConnectionArguments(config.connections, config.limits, &builder);
     builder.RegisterService(&embedding_service_);
     builder.RegisterService(&diagnostics_service_);
     builder.RegisterService(&admin_service_);
@@ -235,7 +234,7 @@ absl::StatusOr<std::unique_ptr<EmbeddingServer>> EmbeddingServer::Start(const co
   auto server = std::make_unique<Server>(config, others);
   if (absl::Status status = server->Secure(config); !status.ok()) return status;
   if (absl::Status status = server->LoadAll(); !status.ok()) return status;
-  if (absl::Status status = server->Listen(config.listen); !status.ok()) return status;
+  if (absl::Status status = server->Listen(config); !status.ok()) return status;
   return server;
 }
 
