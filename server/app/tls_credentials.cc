@@ -63,8 +63,11 @@ grpc_ssl_certificate_config_reload_status TlsCredentials::Fetch(void* port,
   if (asking.taken == self.generation_) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
   const grpc_ssl_pem_key_cert_pair pair{.private_key = self.material_.key.c_str(),
                                         .cert_chain = self.material_.certificates.c_str()};
-  const char* const client_ca = self.material_.client_ca.empty() ? nullptr : self.material_.client_ca.c_str();
-  *config = grpc_ssl_server_certificate_config_create(client_ca, &pair, 1);
+  // gRPC 1.51 aborts where there are no authorities, even if clients are not asked for a certificate; so there are
+  // some, which nothing is checked against then.
+  const std::string& authorities =
+      self.material_.client_ca.empty() ? self.material_.certificates : self.material_.client_ca;
+  *config = grpc_ssl_server_certificate_config_create(authorities.c_str(), &pair, 1);
   asking.taken = self.generation_;
   return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
 }
