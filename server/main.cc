@@ -12,6 +12,7 @@
 #include "server/app/process.h"
 #include "server/app/serve.h"
 #include "server/app/service_manager.h"
+#include "server/app/tls_credentials.h"
 #include "server/app/version.h"
 #include "server/config/load.h"
 
@@ -91,6 +92,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
       !status.ok()) {
     return Fail(status, kExitUsage);
   }
+  if (server_config->tls.has_value()) app::LimitTlsVersion(server_config->tls->min_version);
   if (flags.check_config) {
     const std::size_t count = server_config->models.size();
     std::printf("configuration is valid: %zu %s\n", count, count == 1 ? "model" : "models");

@@ -25,9 +25,12 @@ constexpr char kEmbedMethod[] = "/embd.v1.EmbeddingService/Embed";
 // One call of EmbedAsync; deletes itself when it is done.
 class AsyncEmbed final : public Completion {
  public:
-  AsyncEmbed(const CallOptions& options, absl::Duration timeout, std::optional<SharedMemoryTarget> target,
-             Transport::Place place, Transport::EmbedDone done)
-      : context_(options, timeout), target_(std::move(target)), place_(std::move(place)), done_(std::move(done)) {}
+  AsyncEmbed(const CallOptions& options, absl::Duration timeout, BearerToken* token,
+             std::optional<SharedMemoryTarget> target, Transport::Place place, Transport::EmbedDone done)
+      : context_(options, timeout, token),
+        target_(std::move(target)),
+        place_(std::move(place)),
+        done_(std::move(done)) {}
 
   void Start(grpc::GenericStub* stub, const grpc::ByteBuffer& request, grpc::CompletionQueue* queue) {
     call_ = stub->PrepareUnaryCall(context_.grpc(), kEmbedMethod, request, queue);
@@ -53,12 +56,13 @@ class AsyncEmbed final : public Completion {
 
 }  // namespace
 
-GrpcTransport::GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout, int max_attempts)
-    : stub_(std::move(channel)), timeout_(timeout), max_attempts_(max_attempts) {}
+GrpcTransport::GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout, int max_attempts,
+                             std::shared_ptr<BearerToken> token)
+    : stub_(std::move(channel)), timeout_(timeout), max_attempts_(max_attempts), token_(std::move(token)) {}
 
 absl::StatusOr<grpc::ByteBuffer> GrpcTransport::Call(const char* method, const grpc::ByteBuffer& request,
                                                      const CallOptions& options) {
-  CallContext context(options, timeout_);
+  CallContext context(options, timeout_, token_.get());
   OwnQueue queue;
   grpc::ByteBuffer reply;
   grpc::Status status;
@@ -98,7 +102,7 @@ absl::StatusOr<EmbedInfo> GrpcTransport::EmbedTo(ReplySink* sink, const EmbedReq
     info = EmbedUnary(sink, request, options);
   } else {
     const absl::Time deadline = absl::Now() + options.timeout.value_or(timeout_);
-    ChunkedCall call(&stub_, request, options, deadline, max_attempts_, sink);
+    ChunkedCall call(&stub_, request, options, deadline, max_attempts_, token_.get(), sink);
     info = call.Run();
     if (call.is_unknown_to_server() && options.chunks == Chunks::kAuto) {
       choice_.ServerHasNoChunks();
@@ -128,12 +132,13 @@ void GrpcTransport::EmbedAsync(const EmbedRequest& request, Place place, const C
   if (!bytes.ok()) return done(bytes.status());
   const auto queue = loop_.Queue();
   if (!queue.ok()) return done(queue.status());
-  auto* const call = new AsyncEmbed(options, timeout_, request.output_target, std::move(place), std::move(done));
+  auto* const call =
+      new AsyncEmbed(options, timeout_, token_.get(), request.output_target, std::move(place), std::move(done));
   call->Start(&stub_, *bytes, *queue);
 }
 
 absl::StatusOr<std::unique_ptr<StreamTransport>> GrpcTransport::OpenStream(const CallOptions& options) {
-  auto stream = std::make_unique<GrpcStream>(&stub_, options);
+  auto stream = std::make_unique<GrpcStream>(&stub_, options, token_.get());
   if (absl::Status status = stream->Start(); !status.ok()) return status;
   return stream;
 }

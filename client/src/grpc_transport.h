@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "client/src/bearer_token.h"
 #include "client/src/chunk_choice.h"
 #include "client/src/completion_loop.h"
 #include "client/src/reply_sink.h"
@@ -25,8 +26,9 @@ namespace embd::client {
 class GrpcTransport : public Transport {
  public:
   /// `timeout` and `max_attempts` are as in ClientOptions; the latter for calls that break off between blocks of rows,
-  /// others are tried again by the channel.
-  GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout, int max_attempts);
+  /// others are tried again by the channel. `token` goes with each call; null: none does.
+  GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout, int max_attempts,
+                std::shared_ptr<BearerToken> token);
 
   [[nodiscard]] absl::StatusOr<EmbedInfo> Embed(const EmbedRequest& request, const Place& place,
                                                 const CallOptions& options) override;
@@ -71,6 +73,7 @@ class GrpcTransport : public Transport {
   grpc::GenericStub stub_;
   const absl::Duration timeout_;
   const int max_attempts_;
+  const std::shared_ptr<BearerToken> token_;
   ChunkChoice choice_;
   CompletionLoop loop_;
 };

@@ -22,6 +22,7 @@
 #include "server/app/memory_limit.h"
 #include "server/app/model_repository.h"
 #include "server/app/reload.h"
+#include "server/app/security.h"
 #include "server/app/table_budget.h"
 #include "server/app/unix_socket.h"
 #include "server/app/version.h"
@@ -106,8 +107,6 @@ LiveSetting LogLevel(const std::string& started) {
           }};
 }
 
-std::vector<LiveSetting> LiveSettings(const config::ServerConfig& config) { return {LogLevel(config.log.level)}; }
-
 class Server final : public EmbeddingServer {
  public:
   Server(const config::ServerConfig& config, const Servables& others, ReadConfig read)
@@ -137,6 +136,13 @@ class Server final : public EmbeddingServer {
   }
 
   ~Server() override { Shutdown(absl::ZeroDuration()); }
+
+  absl::Status Secure(const config::ServerConfig& config) {
+    auto security = Security::Create(config, &backend_->gate.access());
+    if (!security.ok()) return security.status();
+    security_ = *std::move(security);
+    return absl::OkStatus();
+  }
 
   absl::Status LoadModels(const std::function<void()>& ready) override {
     return repository_.LoadAll([&] {
@@ -177,13 +183,15 @@ class Server final : public EmbeddingServer {
     std::vector<int> ports(addresses.size(), 0);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       std::string bound = addresses[i];
+      auto credentials = security_->TcpCredentials();
       if (absl::string_view path = addresses[i]; absl::ConsumePrefix(&path, kUnixPrefix)) {
         auto claimed = UnixSocket::Claim(path);
         if (!claimed.ok()) return claimed.status();
         bound = absl::StrCat(kUnixPrefix, claimed->temporary_path());
         sockets_.push_back(*std::move(claimed));
+        credentials = grpc::InsecureServerCredentials();
       }
-      builder.AddListeningPort(bound, grpc::InsecureServerCredentials(), &ports[i]);
+      builder.AddListeningPort(bound, std::move(credentials), &ports[i]);
     }
     server_ = builder.BuildAndStart();
     for (std::size_t i = 0; i < addresses.size(); ++i) {
@@ -212,6 +220,8 @@ class Server final : public EmbeddingServer {
 
   service::ModelControl& model_control() override { return repository_; }
 
+  absl::Status ReloadSecurity() override { return security_->Reload(); }
+
   void Shutdown(absl::Duration grace) override {
     if (server_ == nullptr || stopping_.exchange(true)) return;
     observability::LogInfo(absl::StrCat("draining for at most ", absl::FormatDuration(grace)));
@@ -233,6 +243,19 @@ class Server final : public EmbeddingServer {
     return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
   }
 
+  // What another path or file is named for is only read at the start; the files themselves can change.
+  LiveSetting SecurityFiles() {
+    return {.key = "server.tls, server.tokens",
+            .apply = [this](const config::ServerConfig& /*now*/) -> absl::StatusOr<bool> {
+              if (absl::Status status = security_->Reload(); !status.ok()) return status;
+              return false;
+            }};
+  }
+
+  std::vector<LiveSetting> LiveSettings(const config::ServerConfig& config) {
+    return {LogLevel(config.log.level), SecurityFiles()};
+  }
+
   // The repository and the services use what stands before them, and gRPC's server uses the services.
   const std::unique_ptr<service::Backend> backend_;
   const TableBudget budget_{MemoryLimit()};
@@ -246,6 +269,7 @@ class Server final : public EmbeddingServer {
   service::DiagnosticsService diagnostics_service_;
   service::AdminService admin_service_;
   oip::InferenceService inference_service_;
+  std::unique_ptr<Security> security_;
   service::WorkerPool loads_{kLoadThreads};
   std::unique_ptr<grpc::Server> server_;
   std::vector<UnixSocket> sockets_;
@@ -262,6 +286,7 @@ absl::StatusOr<std::unique_ptr<EmbeddingServer>> EmbeddingServer::Listen(const c
   // write. One reference is kept to the end of the process, so that a server stops as soon as it is drained.
   [[maybe_unused]] static const bool kept = (grpc_init(), true);
   auto server = std::make_unique<Server>(config, others, std::move(read));
+  if (absl::Status status = server->Secure(config); !status.ok()) return status;
   if (absl::Status status = server->Listen(config.listen); !status.ok()) return status;
   return server;
 }

@@ -36,6 +36,7 @@ class EmbeddingServer {
   /// Binds every address and starts to answer; loads nothing. Without `read`, the configuration cannot be read again.
   ///
   /// Errors:
+  ///   those of Security::Create
   ///   FAILED_PRECONDITION  [CANNOT_LISTEN] an address cannot be bound, or is another server's; names it.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<EmbeddingServer>> Listen(const config::ServerConfig& config,
                                                                                const Servables& others = {},
@@ -75,6 +76,10 @@ class EmbeddingServer {
 
   /// The models of the configuration, to be loaded anew and unloaded.
   [[nodiscard]] virtual service::ModelControl& model_control() = 0;
+
+  /// Reads the files of TLS and tokens again. (Changes are found without it, within about a second.) Errors: those of
+  /// Security::Reload; what was in use stays.
+  [[nodiscard]] virtual absl::Status ReloadSecurity() = 0;
 
   /// Tells health checks NOT_SERVING, refuses new calls, gives calls in flight `grace` to end, then cancels them. Calls
   /// after the first do nothing.

@@ -68,4 +68,13 @@ const MethodInfo& InfoOf(Method method) { return kMethods[static_cast<std::size_
 
 absl::string_view NameOf(Method method) { return InfoOf(method).name; }
 
+absl::string_view NameOf(Role role) {
+  switch (role) {
+    case Role::kAnyone: return "";
+    case Role::kRead: return "read";
+    case Role::kAdmin: return "admin";
+  }
+  return "";
+}
+
 }  // namespace embd::service

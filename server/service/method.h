@@ -77,6 +77,9 @@ struct MethodInfo {
 /// The method's name without its service, such as "Embed".
 [[nodiscard]] absl::string_view NameOf(Method method);
 
+/// "read" or "admin"; "" for kAnyone.
+[[nodiscard]] absl::string_view NameOf(Role role);
+
 }  // namespace embd::service
 
 #endif  // EMBD_SERVER_SERVICE_METHOD_H_

@@ -43,10 +43,11 @@ class Client {
   ///   IP:PORT,IP:PORT,…             several servers, all IPv4 or all IPv6
   ///   unix:PATH, unix:///PATH, unix-abstract:NAME
   ///   dns:///HOST:PORT, ipv4:IP:PORT,…, ipv6:[IP]:PORT,…   as gRPC names them
-  /// Several addresses take calls in turn. The connection is not encrypted; for others see channel.h.
+  /// Several addresses take calls in turn. The connection is encrypted where ClientOptions::tls says so.
   ///
   /// Errors:
-  ///   INVALID_ARGUMENT  the address is none of these; an option is outside its range.
+  ///   INVALID_ARGUMENT  the address is none of these; an option is outside its range; a file of TLS or of the token
+  ///                     cannot be used.
   [[nodiscard]] static absl::StatusOr<Client> Connect(absl::string_view address, const ClientOptions& options = {});
 
   /// Asks through `transport`, which is not null.
