@@ -37,10 +37,9 @@ TEST(StampFiles, ComputedModelHasNone) {
 
 TEST(StampFiles, FolderStandsForItsRegularFiles) {
   const formats::ScratchFolder folder;
-  folder.Write("config.json", "{}");
-  folder.Write("model.safetensors", "");
+  std::string path = folder.Write("config.json", "{}");
+  ASSERT_EQ(folder.Write("model.safetensors", ""), folder.Path("model.safetensors"));
   std::filesystem::create_directory(folder.Path("sub"));
-  std::string path = folder.Path("config.json");
   path.resize(path.rfind('/'));
 
   EXPECT_THAT(StampFiles({.name = "m", .path = path}),
@@ -61,7 +60,7 @@ TEST(StampFiles, ChangeOfContentReplacementAndRemovalAreSeen) {
   const auto first = StampFiles(model);
   EXPECT_EQ(StampFiles(model), first);
 
-  folder.Write("t.npy", "12");
+  ASSERT_EQ(folder.Write("t.npy", "12"), folder.Path("t.npy"));
   const auto longer = StampFiles(model);
   EXPECT_THAT(longer, Ne(first));
   std::filesystem::rename(folder.Write("other", "34"), folder.Path("t.npy"));
