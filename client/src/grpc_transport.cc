@@ -272,6 +272,27 @@ absl::StatusOr<HealthStatus> GrpcTransport::CheckHealth(const std::string& servi
   return ReadHealthReply(&*reply);
 }
 
+absl::StatusOr<LoadedModel> GrpcTransport::LoadModel(const std::string& name, const CallOptions& options) {
+  v1::LoadModelRequest request;
+  request.set_name(name);
+  const auto response = CallWithMessages<v1::LoadModelResponse>("/embd.v1.AdminService/LoadModel", request, options);
+  if (!response.ok()) return response.status();
+  return FromProto(response->model());
+}
+
+absl::Status GrpcTransport::UnloadModel(const std::string& name, const CallOptions& options) {
+  v1::UnloadModelRequest request;
+  request.set_name(name);
+  return CallWithMessages<v1::UnloadModelResponse>("/embd.v1.AdminService/UnloadModel", request, options).status();
+}
+
+absl::StatusOr<ReloadReport> GrpcTransport::ReloadConfig(const CallOptions& options) {
+  const auto response = CallWithMessages<v1::ReloadConfigResponse>("/embd.v1.AdminService/ReloadConfig",
+                                                                   v1::ReloadConfigRequest(), options);
+  if (!response.ok()) return response.status();
+  return FromProto(*response);
+}
+
 absl::Status GrpcTransport::RegisterRegion(const Region& region, const CallOptions& options) {
   return ChangeWithMessages<v1::RegisterRegionResponse>("/embd.v1.AdminService/RegisterRegion", ToRequest(region),
                                                         options)

@@ -51,6 +51,9 @@ class GrpcTransport : public Transport {
   [[nodiscard]] absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<HealthStatus> CheckHealth(const std::string& service,
                                                          const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<LoadedModel> LoadModel(const std::string& name, const CallOptions& options) override;
+  [[nodiscard]] absl::Status UnloadModel(const std::string& name, const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<ReloadReport> ReloadConfig(const CallOptions& options) override;
   [[nodiscard]] absl::Status RegisterRegion(const Region& region, const CallOptions& options) override;
   [[nodiscard]] absl::Status UnregisterRegion(const std::string& name, const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<std::vector<Region>> ListRegions(const CallOptions& options) override;

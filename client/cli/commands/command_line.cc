@@ -133,6 +133,9 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddRotaryTableCommand(app, action);
   AddSimilarityCommand(app, action);
   AddCompareCommand(app, action);
+  AddLoadCommand(app, action);
+  AddUnloadCommand(app, action);
+  AddReloadCommand(app, action);
   AddRegionsCommand(app, action);
   AddBenchCommand(app, action);
   AddCompletionCommand(app, action);

@@ -134,6 +134,19 @@ class Client {
   /// Version, limits and capabilities of the server.
   [[nodiscard]] absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& options = {}) const;
 
+  /// Has the server load a model of its configuration, again where it is served, and waits until it is in the place of
+  /// the old one. Calls under way keep the old tables; every reply is wholly of one generation. Where the load fails,
+  /// what is served stays; where the timeout passes first, the load goes on. Needs server.model_control: explicit.
+  [[nodiscard]] absl::StatusOr<LoadedModel> LoadModel(const std::string& name, const CallOptions& options = {}) const;
+
+  /// Has the server take a model out of service: calls for it are UNAVAILABLE [MODEL_NOT_LOADED] until it is loaded
+  /// again. Needs server.model_control: explicit.
+  [[nodiscard]] absl::Status UnloadModel(const std::string& name, const CallOptions& options = {}) const;
+
+  /// Has the server read its configuration again and follow it, as SIGHUP does. OK where the configuration is right:
+  /// models that could not be loaded are among ReloadReport::failures.
+  [[nodiscard]] absl::StatusOr<ReloadReport> ReloadConfig(const CallOptions& options = {}) const;
+
   /// Has the server map a file of shared memory under a name; SharedRegion (shared_region.h) makes the file too. The
   /// region stays until it is unregistered or the server ends, also where the caller ends before. Through Unix sockets
   /// only, and where the server's configuration allows it.
