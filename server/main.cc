@@ -86,7 +86,9 @@ int Serve(const config::ServerConfig& server_config) {
   if (!server.ok()) return Fail(server.status(), kExitFailed);
   serving.store(true);
   if (!server_config.ready_file.empty()) {
-    if (absl::Status status = app::WriteReadyFile(server_config.ready_file, (*server)->addresses()); !status.ok()) {
+    if (absl::Status status =
+            app::WriteReadyFile(server_config.ready_file, (*server)->addresses(), (*server)->metrics_addresses());
+        !status.ok()) {
       return Fail(status, kExitFailed);
     }
   }
@@ -150,8 +152,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
 
   const auto server_config = config::Load(flags, Variable);
   if (!server_config.ok()) return Fail(server_config.status(), kExitUsage);
-  if (absl::Status status = app::SetUpProcess(server_config->log.level, Variable("EMBD_SIMD").value_or(""));
-      !status.ok()) {
+  if (absl::Status status = app::SetUpProcess(server_config->log, Variable("EMBD_SIMD").value_or("")); !status.ok()) {
     return Fail(status, kExitUsage);
   }
   if (flags.check_config) {

@@ -20,6 +20,7 @@
 #include "server/app/idle_memory.h"
 #include "server/app/memory_limit.h"
 #include "server/app/model_repository.h"
+#include "server/app/observation.h"
 #include "server/app/table_budget.h"
 #include "server/app/unix_socket.h"
 #include "server/app/version.h"
@@ -113,6 +114,18 @@ class Server final : public EmbeddingServer {
 
   ~Server() override { Shutdown(absl::ZeroDuration()); }
 
+  // Before anything is loaded, so that probes find a server that lives.
+  absl::Status StartEndpoint(const std::vector<std::string>& addresses) {
+    auto endpoint = Observe(
+        addresses, {.backend = backend_.get(), .health = &health_, .models = &repository_, .stopping = &stopping_});
+    if (!endpoint.ok()) return endpoint.status();
+    endpoint_ = *std::move(endpoint);
+    if (endpoint_ == nullptr) return absl::OkStatus();
+    metrics_addresses_ = endpoint_->addresses();
+    observability::LogInfo(absl::StrCat("metrics and health on ", absl::StrJoin(metrics_addresses_, ", ")));
+    return absl::OkStatus();
+  }
+
   absl::Status LoadAll() { return repository_.LoadAll(); }
 
   absl::Status Listen(const std::vector<std::string>& addresses) {
@@ -166,6 +179,8 @@ class Server final : public EmbeddingServer {
 
   const std::vector<std::string>& addresses() const override { return addresses_; }
 
+  const std::vector<std::string>& metrics_addresses() const override { return metrics_addresses_; }
+
   int port() const override { return port_; }
 
   std::shared_ptr<grpc::Channel> InProcessChannel(const grpc::ChannelArguments& arguments) override {
@@ -209,6 +224,8 @@ class Server final : public EmbeddingServer {
   std::vector<UnixSocket> sockets_;
   std::vector<std::string> addresses_;
   int port_ = 0;
+  std::vector<std::string> metrics_addresses_;
+  std::unique_ptr<observability::HttpEndpoint> endpoint_;  // uses what stands before it; null: not served
   const IdleMemory idle_memory_{backend_->buffers, budget_, kIdleMemoryPeriod};
 };
 
@@ -220,6 +237,7 @@ absl::StatusOr<std::unique_ptr<EmbeddingServer>> EmbeddingServer::Start(const co
   // write. One reference is kept to the end of the process, so that a server stops as soon as it is drained.
   [[maybe_unused]] static const bool kept = (grpc_init(), true);
   auto server = std::make_unique<Server>(config, others);
+  if (absl::Status status = server->StartEndpoint(config.metrics_listen); !status.ok()) return status;
   if (absl::Status status = server->LoadAll(); !status.ok()) return status;
   if (absl::Status status = server->Listen(config.listen); !status.ok()) return status;
   return server;

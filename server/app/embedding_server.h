@@ -25,7 +25,7 @@ class EmbeddingServer {
   /// What the Open Inference Protocol serves besides the models of the configuration.
   using Servables = std::vector<std::shared_ptr<const oip::Servable>>;
 
-  /// Loads every model, then binds every address and starts to answer.
+  /// Serves /healthz and the like, loads every model, then binds every address and starts to answer.
   ///
   /// Errors:
   ///   those of BuildModel
@@ -37,6 +37,8 @@ class EmbeddingServer {
 
   /// The bound addresses in the order of the configuration, with real ports in place of 0.
   [[nodiscard]] virtual const std::vector<std::string>& addresses() const = 0;
+  /// The bound addresses of /metrics, /healthz and /readyz, likewise; they answer until the end of this object.
+  [[nodiscard]] virtual const std::vector<std::string>& metrics_addresses() const = 0;
   /// The port of the first TCP address; 0 where there is none.
   [[nodiscard]] virtual int port() const = 0;
   /// A channel to this server that goes through no socket.

@@ -79,6 +79,7 @@ absl::Status ModelRepository::CheckAllowed(const std::string& name) const {
 absl::Status ModelRepository::Load(const std::string& name) {
   if (absl::Status status = CheckAllowed(name); !status.ok()) return status;
   absl::Status status = LoadOrShare(*names_.at(name));
+  statistics_->CountReload(status.ok());
   if (!status.ok()) observability::LogWarning(absl::StrCat("not loaded: ", status.message()));
   return status;
 }
@@ -123,8 +124,10 @@ absl::Status ModelRepository::LoadNow(const config::ModelConfig& config, std::in
   const auto started = std::chrono::steady_clock::now();
   auto built = BuildModel(config, &budget_, generation);
   if (!built.ok()) return built.status();
-  LogBuilt(*built, std::chrono::steady_clock::now() - started);
+  const auto elapsed = std::chrono::steady_clock::now() - started;
+  LogBuilt(*built, elapsed);
   statistics_->Open(config.name, config.version);
+  statistics_->SetLoadTime(config.name, elapsed);
   models_->Put(std::move(built->model));
   changed_(config.name, true);
   return absl::OkStatus();

@@ -70,8 +70,8 @@ TEST(Statistics, FailuresCountApartAndMoveNothingElse) {
   Statistics statistics;
   statistics.Open("m", "1");
 
-  statistics.CountFailure("m", nanoseconds(7));
-  statistics.CountFailure("m", nanoseconds(8));
+  statistics.CountFailure("m", absl::StatusCode::kInternal, nanoseconds(7));
+  statistics.CountFailure("m", absl::StatusCode::kInternal, nanoseconds(8));
 
   const ModelCounts counts = statistics.Of("m");
   EXPECT_THAT(counts.fail, IsDuration(2, 15));
@@ -86,7 +86,7 @@ TEST(Statistics, NameThatWasNotOpenedCountsNowhere) {
   statistics.Open("m", "1");
 
   statistics.CountSuccess("other", 1, kPhases);
-  statistics.CountFailure("other", nanoseconds(7));
+  statistics.CountFailure("other", absl::StatusCode::kInternal, nanoseconds(7));
 
   for (const char* const name : {"m", "other"}) {
     EXPECT_THAT(statistics.Of(name).success, IsDuration(0, 0)) << name;
@@ -144,7 +144,7 @@ TEST(Statistics, ConcurrentCallersLoseNoCount) {
     threads.emplace_back([&statistics] {
       for (int i = 0; i < kCalls; ++i) {
         statistics.CountSuccess("m", i % 7, kPhases);
-        statistics.CountFailure("m", nanoseconds(1));
+        statistics.CountFailure("m", absl::StatusCode::kInternal, nanoseconds(1));
       }
     });
   }
