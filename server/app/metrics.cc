@@ -246,16 +246,16 @@ void AddMachine(const MachineFigures& last, const MachineFigures& now, MetricTex
 
 std::string Metrics::Collect(Names names) {
   Counts counts;
-  for (std::string& name : backend_.statistics.Names()) {
-    service::ModelCounts of = backend_.statistics.Of(name);
+  for (std::string& name : backend_->statistics.Names()) {
+    service::ModelCounts of = backend_->statistics.Of(name);
     counts.emplace_back(std::move(name), std::move(of));
   }
   MetricText text;
-  AddState(backend_, health_.IsServing(), &text);
-  AddModels(backend_.models.All(), &text);
+  AddState(*backend_, health_->IsServing(), &text);
+  AddModels(backend_->models.All(), &text);
   AddRequests(counts, &text);
-  AddCalls(backend_.gate.counts(), &text);
-  AddTriton(names, backend_.statistics, counts, &text);
+  AddCalls(backend_->gate.counts(), &text);
+  AddTriton(names, backend_->statistics, counts, &text);
   if (const auto machine = ReadMachineFigures()) AddMachine(std::exchange(last_, *machine), *machine, &text);
   AddProcess(&text);
   return text.Text();

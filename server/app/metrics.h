@@ -18,8 +18,8 @@ namespace embd::app {
 /// Thread safety: not thread-safe.
 class Metrics {
  public:
-  /// Both outlive the object.
-  Metrics(const service::Backend* backend, const Health* health) : backend_(*backend), health_(*health) {}
+  /// Both outlive the object, and are not looked at before the first collection.
+  Metrics(const service::Backend* backend, const Health* health) : backend_(backend), health_(health) {}
 
   /// Which of Triton's figures are told. Prometheus's own check of names refuses times in microseconds, and counters
   /// whose names do not end in _total; the latter pass it when they have no type.
@@ -32,8 +32,8 @@ class Metrics {
   [[nodiscard]] std::string Collect(Names names);
 
  private:
-  const service::Backend& backend_;
-  const Health& health_;
+  const service::Backend* const backend_;
+  const Health* const health_;
   MachineFigures last_;  // at the collection before this one
 };
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
 
-std::atomic<LogFormat> format = LogFormat::kText;
+std::atomic<LogFormat> chosen_format = LogFormat::kText;
 // A request is sampled where its hash, of 32 bits, is below this.
 std::atomic<std::uint64_t> sampled_below = 0;
 
@@ -46,7 +46,7 @@ absl::string_view NameOf(spdlog::level::level_enum level) {
 
 void Write(spdlog::level::level_enum level, absl::string_view message, const std::vector<LogField>& fields = {}) {
   if (!Log().should_log(level)) return;
-  const std::string line = FormatLogLine(format.load(kRelaxed), absl::Now(), NameOf(level), message, fields);
+  const std::string line = FormatLogLine(chosen_format.load(kRelaxed), absl::Now(), NameOf(level), message, fields);
   Log().log(level, spdlog::string_view_t(line.data(), line.size()));
 }
 
@@ -92,7 +92,7 @@ absl::Status SetLogLevel(const std::string& level) {
                                                  "\"; there are trace, debug, info, warn, error, off"));
 }
 
-void SetLogFormat(LogFormat chosen) { format.store(chosen, kRelaxed); }
+void SetLogFormat(LogFormat format) { chosen_format.store(format, kRelaxed); }
 
 void SetAccessSample(double share) {
   const double whole = std::ldexp(1.0, 32);

@@ -30,7 +30,8 @@ int Serve(const config::ServerConfig& server_config, const sigset_t& stop_signal
   auto server = app::EmbeddingServer::Start(server_config, {oip::MakeSimple(), oip::MakeIdentityFp32()});
   if (!server.ok()) return Fail(server.status());
   if (!server_config.ready_file.empty()) {
-    absl::Status status = app::WriteReadyFile(server_config.ready_file, (*server)->addresses(), (*server)->metrics_addresses());
+    absl::Status status =
+        app::WriteReadyFile(server_config.ready_file, (*server)->addresses(), (*server)->metrics_addresses());
     if (!status.ok()) return Fail(status);
   }
   int received = 0;
