@@ -96,7 +96,7 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
       if (chunks_->done()) {
         backend_.statistics.CountSuccess(
             model_, batch_size_, clock_.End(),
-            {.tokens = batch_size_ * sequence_length_, .reply_bytes = static_cast<std::size_t>(bytes)});
+            {.sequence_length = sequence_length_, .reply_bytes = static_cast<std::size_t>(bytes)});
       }
       sent_bytes_ = bytes;
       message_.Swap(&*message);

@@ -147,9 +147,8 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
       auto framed = Item::Answer(
           context_, *work_, message_, index_, [this] { return call_.Interrupted(); }, &clock_);
       if (!framed.ok()) return framed.status();
-      context_.statistics.CountSuccess(
-          Item::ModelName(message_), work_->batch_size(), clock_.End(),
-          {.tokens = work_->batch_size() * work_->sequence_length(), .reply_bytes = framed->Length()});
+      context_.statistics.CountSuccess(Item::ModelName(message_), work_->batch_size(), clock_.End(),
+                                       {.sequence_length = work_->sequence_length(), .reply_bytes = framed->Length()});
       reply.Swap(&*framed);
       return absl::OkStatus();
     });

@@ -120,7 +120,7 @@ class PooledCall {
       if constexpr (Work::kIsInference) {
         backend_.statistics.CountSuccess(
             Work::ModelName(message_), work_->batch_size(), clock_.End(),
-            {.tokens = work_->batch_size() * work_->sequence_length(), .reply_bytes = framed->Length()});
+            {.sequence_length = work_->sequence_length(), .reply_bytes = framed->Length()});
       }
       reply_.Swap(&*framed);
       return absl::OkStatus();

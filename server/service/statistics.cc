@@ -63,7 +63,7 @@ void Statistics::CountSuccess(const std::string& name, std::int64_t batch_size, 
   counts.input.Add(phases.input);
   counts.compute.Add(phases.compute);
   counts.output.Add(phases.output);
-  counts.tokens += static_cast<std::uint64_t>(answered.tokens);
+  counts.tokens += static_cast<std::uint64_t>(batch_size * std::max<std::int64_t>(answered.sequence_length, 0));
   counts.reply_bytes += answered.reply_bytes;
   ++counts.durations[CallCounts::BucketOf(phases.total)];
 }

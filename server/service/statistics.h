@@ -52,8 +52,8 @@ inline constexpr std::size_t kFailureReasons = 4;
 
 /// How much a successful request has got.
 struct Answered {
-  std::int64_t tokens = 0;      ///< cells of the batch
-  std::size_t reply_bytes = 0;  ///< of its messages
+  std::int64_t sequence_length = 0;  ///< of the batch; below 0: it has none
+  std::size_t reply_bytes = 0;       ///< of its messages
 };
 
 /// What has been asked of one model. A request is a unary call, an item of a stream, or a call that is answered in

@@ -5,14 +5,18 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
+#include "grpcpp/grpcpp.h"
+#include "inference/grpc_service.grpc.pb.h"
 #include "tests/support/eventually.h"
 #include "tests/support/http_exchange.h"
+#include "tests/support/identity_servable.h"
 #include "tests/support/served_models.h"
 #include "tests/support/status_matchers.h"
 
@@ -175,6 +179,60 @@ TEST_F(Observation, AddressThatIsTakenIsRefused) {
   EXPECT_THAT(app::EmbeddingServer::Start(second),
               AllOf(StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr(second.metrics_listen[0])),
                     ReasonIs("CANNOT_LISTEN")));
+}
+
+// A model whose every request finds a fault of the server's.
+class BrokenServable final : public testing::IdentityServable {
+ public:
+  BrokenServable() : IdentityServable("broken") {}
+  absl::StatusOr<std::unique_ptr<oip::Inference>> Plan(
+      const service::Backend& /*backend*/, std::vector<oip::InputTensor> /*inputs*/,
+      const std::vector<oip::OutputRequest>& /*outputs*/) const override {
+    return absl::InternalError("the secret cause");
+  }
+};
+
+inference::ModelInferRequest InferRequest(const std::string& model) {
+  inference::ModelInferRequest request;
+  request.set_model_name(model);
+  inference::ModelInferRequest::InferInputTensor& input = *request.add_inputs();
+  input.set_name("INPUT0");
+  input.set_datatype("FP32");
+  input.add_shape(1);
+  input.add_shape(1);
+  request.add_raw_input_contents("\x01\x02\x03\x04");
+  return request;
+}
+
+TEST(InternalError, CallerIsToldTheRequestIdAndTheLogHasItWithTheCause) {
+  testing::ServedModels served(Config(), {std::make_shared<BrokenServable>()});
+  const auto stub = inference::GRPCInferenceService::NewStub(served.server().InProcessChannel({}));
+  grpc::ClientContext context;
+  context.AddMetadata("x-request-id", "mine-7");
+  context.AddMetadata("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+  inference::ModelInferResponse response;
+
+  ::testing::internal::CaptureStderr();
+  const grpc::Status status = stub->ModelInfer(&context, InferRequest("broken"), &response);
+  const std::string log = ::testing::internal::GetCapturedStderr();
+
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INTERNAL);
+  EXPECT_THAT(status.error_message(), AllOf(HasSubstr("request_id mine-7"), Not(HasSubstr("secret"))));
+  EXPECT_THAT(log, HasSubstr("error internal error request_id=mine-7 trace_id=4bf92f3577b34da6a3ce929d0e0e4736 "
+                             "span_id=00f067aa0ba902b7 rpc=ModelInfer error=\"INTERNAL: the secret cause\""));
+}
+
+TEST(ModelOfOtherTensors, HasNoTokens) {
+  testing::ServedModels served(Config(), {std::make_shared<testing::IdentityServable>("same")});
+  const auto stub = inference::GRPCInferenceService::NewStub(served.server().InProcessChannel({}));
+  grpc::ClientContext context;
+  inference::ModelInferResponse response;
+  ASSERT_TRUE(stub->ModelInfer(&context, InferRequest("same"), &response).ok());
+
+  const std::string page = HttpGet(served.server().metrics_addresses()[0], "/metrics");
+
+  EXPECT_THAT(page, HasSubstr("\nembd_tokens_total{model=\"same\",version=\"1\"} 0\n"));
+  EXPECT_THAT(page, HasSubstr("\nembd_rows_total{model=\"same\",version=\"1\"} 1\n"));
 }
 
 // A repository of one model that is not ready.
