@@ -86,7 +86,9 @@ class Life {
 
   absl::Status BecomeReady() {
     if (!config_.ready_file.empty()) {
-      if (absl::Status status = WriteReadyFile(config_.ready_file, server_->addresses()); !status.ok()) return status;
+      if (absl::Status status = WriteReadyFile(config_.ready_file, server_->addresses(), server_->metrics_addresses());
+          !status.ok())
+        return status;
     }
     manager_.Ready();
     return absl::OkStatus();
