@@ -3,6 +3,7 @@
 #
 # Needs root and the packages of docker/packages/containers.txt, and the machine's own apt mirrors; no image registry: the base
 # image is made by mmdebstrap and kept for a day in the cache folder ($EMBD_TEST_CACHE, or ~/.cache/embd-test).
+# Where ccache shares its objects in a folder (CCACHE_REMOTE_STORAGE=file:FOLDER), the image's build takes them from there.
 # Exits with 0 when both services were healthy and the client printed an embedding, 77 where it cannot run here, else 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -24,6 +25,7 @@ export DOCKER_HOST=unix://$work/docker.sock
 # The daemon builds: no command-line plugin is needed.
 export COMPOSE_DOCKER_CLI_BUILD=0 DOCKER_BUILDKIT=0 EMBD_PORT=0
 daemon=
+cache_server=
 
 compose() {
   docker-compose --ansi never -p embdtest -f docker/docker-compose.yml -f "$work/this-machine.yml" "$@"
@@ -37,6 +39,7 @@ clean_up() {
     kill "$daemon" 2> /dev/null || true
     wait "$daemon" 2> /dev/null || true
   fi
+  [ -z "$cache_server" ] || kill "$cache_server" 2> /dev/null || true
   # The daemon leaves its own network namespace mounted.
   awk -v folder="$work/" 'index($2, folder) == 1 { print $2 }' /proc/mounts | sort -r | xargs -r umount || true
   rm -rf "$work" || true
@@ -61,9 +64,25 @@ start_daemon() {
   not_run "the Docker daemon does not start here"
 }
 
-# What differs on this machine from a plain `docker-compose up`: how a build reaches the apt mirrors.
+# Serves the folder of compiled objects to builds, which use the host's network, and puts its address into $objects.
+serve_objects() {
+  objects=
+  local folder=${CCACHE_REMOTE_STORAGE:-} _
+  [ "${folder#file:/}" != "$folder" ] && [ -d "${folder#file:}" ] || return 0
+  python3 -u -m http.server --bind 127.0.0.1 --directory "${folder#file:}" 0 > "$work/objects.log" 2> /dev/null &
+  cache_server=$!
+  for _ in $(seq 100); do
+    objects=$(sed -n 's|^Serving HTTP on .* (\(http://[^)]*\)/) .*|\1|p' "$work/objects.log")
+    [ -z "$objects" ] || return 0
+    sleep 0.1
+  done
+  say "the folder of compiled objects cannot be served; the image is built without it"
+}
+
+# What differs on this machine from a plain `docker-compose up`: how a build reaches the apt mirrors and compiled objects.
 write_override() {
-  local build='build: { network: host, args: [http_proxy, https_proxy, no_proxy, HTTP_PROXY, HTTPS_PROXY, NO_PROXY] }'
+  local build='build: { network: host, args: [http_proxy, https_proxy, no_proxy, HTTP_PROXY, HTTPS_PROXY, NO_PROXY'
+  build+="${objects:+, \"CCACHE_REMOTE_STORAGE=$objects|read-only=true\"}] }"
   printf 'services:\n  server: { %s }\n  client: { %s }\n' "$build" "$build" > "$work/this-machine.yml"
 }
 
@@ -104,11 +123,13 @@ check_server() {
 }
 
 find_base
+serve_objects
 write_override
 start_daemon
 docker import -c 'CMD ["bash"]' "$base" debian:bookworm-slim > /dev/null
 say "building the image"
 compose build > "$work/build.log" 2>&1 || { tail -n 60 "$work/build.log" >&2; fail "the image does not build"; }
+[ -z "$objects" ] || sed -n '/^Cacheable calls/,/^ *Misses/p' "$work/build.log"
 say "starting the services"
 compose up -d > "$work/up.log" 2>&1 || { cat "$work/up.log" >&2; compose logs >&2; fail "the services do not start"; }
 await_healthy
