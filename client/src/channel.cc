@@ -6,6 +6,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/src/address.h"
+#include "client/src/bearer_token.h"
+#include "client/src/channel_credentials.h"
 #include "client/src/grpc_transport.h"
 #include "grpc/grpc.h"
 #include "grpcpp/create_channel.h"
@@ -31,12 +33,21 @@ absl::Status Check(const ClientOptions& options) {
   return absl::OkStatus();
 }
 
+// Servers that say that they are not serving, because they start or drain, get no calls. Calls that only ask are tried
+// again by the library (retry.h), so that gRPC sees to the others only: streams until their first answer, and calls
+// that change something until the server answers.
 std::string ServiceConfig(const ClientOptions& options) {
-  std::string config = R"({"loadBalancingConfig":[{"round_robin":{}}])";
+  std::string config = R"({"loadBalancingConfig":[{"round_robin":{}}],"healthCheckConfig":{"serviceName":""},)"
+                       R"("retryThrottling":{"maxTokens":1000,"tokenRatio":0.5})";
   if (options.max_attempts > 1) {
     absl::StrAppend(&config, R"(,"methodConfig":[{"name":[{}],"retryPolicy":{"maxAttempts":)", options.max_attempts,
                     R"(,"initialBackoff":"0.05s","maxBackoff":"1s","backoffMultiplier":2,)",
-                    R"("retryableStatusCodes":["UNAVAILABLE","RESOURCE_EXHAUSTED"]}}])");
+                    R"("retryableStatusCodes":["UNAVAILABLE","RESOURCE_EXHAUSTED"]}},{"name":[)",
+                    R"({"service":"embd.v1.EmbeddingService","method":"Embed"},)",
+                    R"({"service":"embd.v1.EmbeddingService","method":"EmbedChunks"},)",
+                    R"({"service":"embd.v1.EmbeddingService","method":"Rotate"},)",
+                    R"({"service":"embd.v1.EmbeddingService","method":"RotaryTable"},)",
+                    R"({"service":"embd.v1.DiagnosticsService"},{"service":"grpc.health.v1.Health"}]}])");
   }
   return config + "}";
 }
@@ -53,6 +64,9 @@ grpc::ChannelArguments Arguments(const ClientOptions& options) {
   if (options.keepalive_interval < absl::Hours(24 * 7)) {   // else the number of milliseconds may not fit
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(options.keepalive_interval / absl::Milliseconds(1)));
   }
+  if (options.tls.has_value() && !options.tls->server_name.empty()) {
+    arguments.SetSslTargetNameOverride(options.tls->server_name);
+  }
   // A server that has just started should be found soon: gRPC waits 1 s after the first failure, and up to 2 min later.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5'000);
@@ -65,13 +79,17 @@ absl::StatusOr<Client> Client::Connect(absl::string_view address, const ClientOp
   if (absl::Status status = Check(options); !status.ok()) return status;
   const auto target = TargetOf(address);
   if (!target.ok()) return target.status();
-  return Client(std::make_shared<GrpcTransport>(
-      grpc::CreateCustomChannel(*target, grpc::InsecureChannelCredentials(), Arguments(options)), options.timeout,
-      options.max_attempts));
+  const auto credentials = CredentialsFor(*target, options.tls);
+  if (!credentials.ok()) return credentials.status();
+  auto token = BearerToken::Create(options);
+  if (!token.ok()) return token.status();
+  return Client(std::make_shared<GrpcTransport>(grpc::CreateCustomChannel(*target, *credentials, Arguments(options)),
+                                                options.timeout, options.max_attempts, *std::move(token)));
 }
 
 Client FromChannel(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout) {
-  return Client(std::make_shared<GrpcTransport>(std::move(channel), timeout, ClientOptions().max_attempts));
+  return Client(
+      std::make_shared<GrpcTransport>(std::move(channel), timeout, ClientOptions().max_attempts, /*token=*/nullptr));
 }
 
 }  // namespace embd::client

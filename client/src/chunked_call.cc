@@ -1,9 +1,5 @@
 #include "client/src/chunked_call.h"
 
-#include <algorithm>
-#include <condition_variable>
-#include <mutex>
-
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "client/src/call_context.h"
@@ -15,28 +11,26 @@ namespace embd::client {
 namespace {
 
 constexpr char kMethod[] = "/embd.v1.EmbeddingService/EmbedChunks";
-// As the retry policy of the channel has it for calls that bring nothing at all.
-constexpr absl::Duration kFirstPause = absl::Milliseconds(50);
-constexpr absl::Duration kLongestPause = absl::Seconds(1);
 
 }  // namespace
 
 absl::StatusOr<EmbedInfo> ChunkedCall::Run() {
   bool started_over = false;
-  for (int attempt = 1;; ++attempt) {
+  while (true) {
     const Outcome outcome = CallOnce();
-    if (outcome.status.ok()) return reply_.info();
+    if (outcome.status.ok()) {
+      retry_.CountSuccess();
+      return reply_.info();
+    }
     if (outcome.from_server && !if_checksum_.empty() && wire::Reason(outcome.status) == "TABLES_CHANGED" &&
         !started_over && reply_.StartOver()) {
       started_over = true;
       if_checksum_.clear();
       continue;
     }
-    if (attempt >= max_attempts_ || !CanGoOn(outcome)) return outcome.status;
+    if (!outcome.pause.has_value()) return outcome.status;
     if_checksum_ = reply_.info().checksum;
-    Pause(attempt);
-    // gRPC might still make the call: its clock goes by milliseconds.
-    if (absl::Now() >= deadline_) return absl::DeadlineExceededError("Deadline Exceeded");
+    Pause(*outcome.pause, options_.cancel);
   }
 }
 
@@ -46,7 +40,7 @@ ChunkedCall::Outcome ChunkedCall::CallOnce() {
   if (!bytes.ok()) return {.status = bytes.status()};
   CallOptions options = options_;
   options.timeout = deadline_ - absl::Now();
-  CallContext context(options, *options.timeout);
+  CallContext context(options, *options.timeout, token_);
   context.grpc()->set_initial_metadata_corked(true);  // goes out with the request
   OwnQueue queue;
   const auto call = stub_.PrepareCall(context.grpc(), kMethod, queue.get());
@@ -77,22 +71,8 @@ ChunkedCall::Outcome ChunkedCall::CallOnce() {
   if (reply_.complete() && status.error_code() == grpc::StatusCode::UNAVAILABLE) return {};
   const bool known = reply_.call_has_header() || !wire::Reason(wire::FromGrpcStatus(status)).empty();
   unknown_to_server_ = status.error_code() == grpc::StatusCode::UNIMPLEMENTED && !known;
-  return {.status = wire::FromGrpcStatus(status), .from_server = true};
-}
-
-bool ChunkedCall::CanGoOn(const Outcome& outcome) const {
-  const bool may_pass = absl::IsUnavailable(outcome.status) || wire::RetryAfterMs(outcome.status).has_value();
-  return outcome.from_server && may_pass && reply_.call_has_header();
-}
-
-void ChunkedCall::Pause(int attempt) const {
-  const absl::Duration pause = std::min(kFirstPause * (1 << std::min(attempt - 1, 10)), kLongestPause);
-  // A little past the deadline rather than short of it, so that no call is made in the last moment.
-  const absl::Duration left = std::max(deadline_ - absl::Now(), absl::ZeroDuration()) + absl::Milliseconds(1);
-  std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex);
-  never.wait_for(lock, options_.cancel, absl::ToChronoNanoseconds(std::min(pause, left)), [] { return false; });
+  return {
+      .status = wire::FromGrpcStatus(status), .from_server = true, .pause = retry_.PauseAfter(status, *context.grpc())};
 }
 
 }  // namespace embd::client

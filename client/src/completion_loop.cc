@@ -16,9 +16,15 @@ void Run(grpc::CompletionQueue* queue) {
 
 }  // namespace
 
+void OpenQueue::Close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  queue_.Shutdown();
+}
+
 CompletionLoop::~CompletionLoop() {
   if (queue_ == nullptr) return;
-  queue_->Shutdown();
+  queue_->Close();
   if (thread_.get_id() == std::this_thread::get_id()) {
     thread_.detach();
   } else {
@@ -26,19 +32,19 @@ CompletionLoop::~CompletionLoop() {
   }
 }
 
-absl::StatusOr<grpc::CompletionQueue*> CompletionLoop::Queue() {
+absl::StatusOr<std::shared_ptr<OpenQueue>> CompletionLoop::Queue() {
   const std::lock_guard lock(mutex_);
-  if (queue_ != nullptr) return queue_.get();
-  auto queue = std::make_shared<grpc::CompletionQueue>();
+  if (queue_ != nullptr) return queue_;
+  auto queue = std::make_shared<OpenQueue>();
   try {
-    thread_ = std::thread([queue] { Run(queue.get()); });
+    thread_ = std::thread([queue] { Run(&queue->queue_); });
   } catch (const std::system_error& error) {
-    queue->Shutdown();
-    Run(queue.get());
+    queue->Close();
+    Run(&queue->queue_);
     return absl::ResourceExhaustedError(absl::StrCat("no thread for asynchronous calls: ", error.what()));
   }
   queue_ = std::move(queue);
-  return queue_.get();
+  return queue_;
 }
 
 }  // namespace embd::client

@@ -19,6 +19,29 @@ class Completion {
   virtual void Done(bool ok) = 0;
 };
 
+/// The queue of a CompletionLoop, for operations whose tags are `Completion`s. It may outlive the loop.
+///
+/// Thread safety: thread-safe.
+class OpenQueue {
+ public:
+  /// Calls `start`, which starts operations on the queue it is given; false, and no call, once the loop is going away.
+  template <typename Start>
+  bool Use(Start start) {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return false;
+    start(&queue_);
+    return true;
+  }
+
+ private:
+  friend class CompletionLoop;
+  void Close();
+
+  std::mutex mutex_;
+  bool closed_ = false;
+  grpc::CompletionQueue queue_;
+};
+
 /// One thread that waits for operations and completes them; it starts with the first use.
 ///
 /// gRPC's callback API is not used because its threads join themselves, and hang, if the last reference to a channel
@@ -33,15 +56,15 @@ class CompletionLoop {
   CompletionLoop(const CompletionLoop&) = delete;
   CompletionLoop& operator=(const CompletionLoop&) = delete;
 
-  /// The queue for operations whose tags are `Completion`s.
+  /// The queue.
   ///
   /// Errors:
   ///   RESOURCE_EXHAUSTED  no thread can be started.
-  [[nodiscard]] absl::StatusOr<grpc::CompletionQueue*> Queue();
+  [[nodiscard]] absl::StatusOr<std::shared_ptr<OpenQueue>> Queue();
 
  private:
-  std::mutex mutex_;                              // guards the start
-  std::shared_ptr<grpc::CompletionQueue> queue_;  // shared with the thread, which may outlive the loop
+  std::mutex mutex_;                  // guards the start
+  std::shared_ptr<OpenQueue> queue_;  // shared with the thread and its operations, which may outlive the loop
   std::thread thread_;
 };
 

@@ -15,6 +15,7 @@
 #include "client/src/own_queue.h"
 #include "client/src/request_bytes.h"
 #include "client/src/rotary_bytes.h"
+#include "grpcpp/alarm.h"
 #include "proto/wire/status.h"
 
 namespace embd::client {
@@ -22,52 +23,111 @@ namespace {
 
 constexpr char kEmbedMethod[] = "/embd.v1.EmbeddingService/Embed";
 
-// One call of EmbedAsync; deletes itself when it is done.
+// One call of EmbedAsync; deletes itself when it is done. Uses nothing of the transport, which may be gone by then.
 class AsyncEmbed final : public Completion {
  public:
-  AsyncEmbed(const CallOptions& options, absl::Duration timeout, std::optional<SharedMemoryTarget> target,
-             Transport::Place place, Transport::EmbedDone done)
-      : context_(options, timeout), target_(std::move(target)), place_(std::move(place)), done_(std::move(done)) {}
+  AsyncEmbed(grpc::GenericStub stub, std::shared_ptr<OpenQueue> queue, std::shared_ptr<RetryBudget> budget,
+             std::shared_ptr<BearerToken> token, const CallOptions& options, absl::Time deadline, int max_attempts,
+             grpc::ByteBuffer request, std::optional<SharedMemoryTarget> target, Transport::Place place,
+             Transport::EmbedDone done)
+      : stub_(std::move(stub)),
+        queue_(std::move(queue)),
+        budget_(std::move(budget)),
+        token_(std::move(token)),
+        options_(options),
+        deadline_(deadline),
+        retry_(max_attempts, deadline, budget_.get()),
+        request_(std::move(request)),
+        target_(std::move(target)),
+        place_(std::move(place)),
+        done_(std::move(done)) {}
 
-  void Start(grpc::GenericStub* stub, const grpc::ByteBuffer& request, grpc::CompletionQueue* queue) {
-    call_ = stub->PrepareUnaryCall(context_.grpc(), kEmbedMethod, request, queue);
-    call_->StartCall();
-    call_->Finish(&reply_, &status_, static_cast<Completion*>(this));
+  // Also told when a pause is over.
+  void Start() {
+    const bool started = queue_->Use([this](grpc::CompletionQueue* queue) {
+      options_.timeout = deadline_ - absl::Now();
+      context_.emplace(options_, *options_.timeout, token_.get());
+      call_ = stub_.PrepareUnaryCall(context_->grpc(), kEmbedMethod, request_, queue);
+      call_->StartCall();
+      call_->Finish(&reply_, &status_, static_cast<Completion*>(this));
+    });
+    if (!started) End();
   }
 
   void Done(bool) override {
+    if (std::exchange(pausing_, false)) return Start();
+    if (status_.ok()) {
+      retry_.CountSuccess();
+      return End();
+    }
+    const auto pause = retry_.PauseAfter(status_, *context_->grpc());
+    pausing_ = pause.has_value() && queue_->Use([this, &pause](grpc::CompletionQueue* queue) {
+      alarm_.Set(queue, absl::ToChronoTime(absl::Now() + *pause), static_cast<Completion*>(this));
+    });
+    if (!pausing_) End();
+  }
+
+ private:
+  void End() {
     const std::unique_ptr<AsyncEmbed> self(this);
     PlacedReply sink(place_);
     done_(status_.ok() ? Deliver(&reply_, target_, &sink) : wire::FromGrpcStatus(status_));
   }
 
- private:
-  CallContext context_;
+  grpc::GenericStub stub_;
+  const std::shared_ptr<OpenQueue> queue_;
+  const std::shared_ptr<RetryBudget> budget_;
+  const std::shared_ptr<BearerToken> token_;
+  CallOptions options_;
+  const absl::Time deadline_;
+  Retry retry_;
+  const grpc::ByteBuffer request_;
   const std::optional<SharedMemoryTarget> target_;
   Transport::Place place_;
   Transport::EmbedDone done_;
+  grpc::Alarm alarm_;
+  bool pausing_ = false;
+  std::optional<CallContext> context_;
   grpc::ByteBuffer reply_;
-  grpc::Status status_;
+  grpc::Status status_ = {grpc::StatusCode::CANCELLED, "the client is going away"};
   std::unique_ptr<grpc::GenericClientAsyncResponseReader> call_;
 };
 
 }  // namespace
 
-GrpcTransport::GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout, int max_attempts)
-    : stub_(std::move(channel)), timeout_(timeout), max_attempts_(max_attempts) {}
+GrpcTransport::GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout, int max_attempts,
+                             std::shared_ptr<BearerToken> token)
+    : stub_(std::move(channel)), timeout_(timeout), max_attempts_(max_attempts), token_(std::move(token)) {}
+
+absl::StatusOr<grpc::ByteBuffer> GrpcTransport::CallAtMost(int max_attempts, const char* method,
+                                                           const grpc::ByteBuffer& request,
+                                                           const CallOptions& options) {
+  const absl::Time deadline = absl::Now() + options.timeout.value_or(timeout_);
+  Retry retry(max_attempts, deadline, budget_.get());
+  CallOptions attempt = options;
+  while (true) {
+    attempt.timeout = deadline - absl::Now();
+    CallContext context(attempt, timeout_, token_.get());
+    OwnQueue queue;
+    grpc::ByteBuffer reply;
+    grpc::Status status;
+    const auto call = stub_.PrepareUnaryCall(context.grpc(), method, request, queue.get());
+    call->StartCall();
+    call->Finish(&reply, &status, nullptr);
+    queue.Wait();
+    if (status.ok()) {
+      retry.CountSuccess();
+      return reply;
+    }
+    const auto pause = retry.PauseAfter(status, *context.grpc());
+    if (!pause.has_value()) return wire::FromGrpcStatus(status);
+    Pause(*pause, options.cancel);
+  }
+}
 
 absl::StatusOr<grpc::ByteBuffer> GrpcTransport::Call(const char* method, const grpc::ByteBuffer& request,
                                                      const CallOptions& options) {
-  CallContext context(options, timeout_);
-  OwnQueue queue;
-  grpc::ByteBuffer reply;
-  grpc::Status status;
-  const auto call = stub_.PrepareUnaryCall(context.grpc(), method, request, queue.get());
-  call->StartCall();
-  call->Finish(&reply, &status, nullptr);
-  queue.Wait();
-  if (!status.ok()) return wire::FromGrpcStatus(status);
-  return reply;
+  return CallAtMost(max_attempts_, method, request, options);
 }
 
 template <typename Response, typename Request>
@@ -76,6 +136,18 @@ absl::StatusOr<Response> GrpcTransport::CallWithMessages(const char* method, con
   const auto bytes = ToBytes(request);
   if (!bytes.ok()) return bytes.status();
   auto reply = Call(method, *bytes, options);
+  if (!reply.ok()) return reply.status();
+  Response response;
+  if (absl::Status status = FromBytes(&*reply, &response); !status.ok()) return status;
+  return response;
+}
+
+template <typename Response, typename Request>
+absl::StatusOr<Response> GrpcTransport::ChangeWithMessages(const char* method, const Request& request,
+                                                           const CallOptions& options) {
+  const auto bytes = ToBytes(request);
+  if (!bytes.ok()) return bytes.status();
+  auto reply = CallAtMost(1, method, *bytes, options);
   if (!reply.ok()) return reply.status();
   Response response;
   if (absl::Status status = FromBytes(&*reply, &response); !status.ok()) return status;
@@ -98,7 +170,7 @@ absl::StatusOr<EmbedInfo> GrpcTransport::EmbedTo(ReplySink* sink, const EmbedReq
     info = EmbedUnary(sink, request, options);
   } else {
     const absl::Time deadline = absl::Now() + options.timeout.value_or(timeout_);
-    ChunkedCall call(&stub_, request, options, deadline, max_attempts_, sink);
+    ChunkedCall call(&stub_, request, options, deadline, max_attempts_, budget_.get(), token_.get(), sink);
     info = call.Run();
     if (call.is_unknown_to_server() && options.chunks == Chunks::kAuto) {
       choice_.ServerHasNoChunks();
@@ -128,12 +200,14 @@ void GrpcTransport::EmbedAsync(const EmbedRequest& request, Place place, const C
   if (!bytes.ok()) return done(bytes.status());
   const auto queue = loop_.Queue();
   if (!queue.ok()) return done(queue.status());
-  auto* const call = new AsyncEmbed(options, timeout_, request.output_target, std::move(place), std::move(done));
-  call->Start(&stub_, *bytes, *queue);
+  auto* const call =
+      new AsyncEmbed(stub_, *queue, budget_, token_, options, absl::Now() + options.timeout.value_or(timeout_),
+                     max_attempts_, *bytes, request.output_target, std::move(place), std::move(done));
+  call->Start();
 }
 
 absl::StatusOr<std::unique_ptr<StreamTransport>> GrpcTransport::OpenStream(const CallOptions& options) {
-  auto stream = std::make_unique<GrpcStream>(&stub_, options);
+  auto stream = std::make_unique<GrpcStream>(&stub_, options, token_.get());
   if (absl::Status status = stream->Start(); !status.ok()) return status;
   return stream;
 }
@@ -198,16 +272,37 @@ absl::StatusOr<HealthStatus> GrpcTransport::CheckHealth(const std::string& servi
   return ReadHealthReply(&*reply);
 }
 
+absl::StatusOr<LoadedModel> GrpcTransport::LoadModel(const std::string& name, const CallOptions& options) {
+  v1::LoadModelRequest request;
+  request.set_name(name);
+  const auto response = CallWithMessages<v1::LoadModelResponse>("/embd.v1.AdminService/LoadModel", request, options);
+  if (!response.ok()) return response.status();
+  return FromProto(response->model());
+}
+
+absl::Status GrpcTransport::UnloadModel(const std::string& name, const CallOptions& options) {
+  v1::UnloadModelRequest request;
+  request.set_name(name);
+  return CallWithMessages<v1::UnloadModelResponse>("/embd.v1.AdminService/UnloadModel", request, options).status();
+}
+
+absl::StatusOr<ReloadReport> GrpcTransport::ReloadConfig(const CallOptions& options) {
+  const auto response = CallWithMessages<v1::ReloadConfigResponse>("/embd.v1.AdminService/ReloadConfig",
+                                                                   v1::ReloadConfigRequest(), options);
+  if (!response.ok()) return response.status();
+  return FromProto(*response);
+}
+
 absl::Status GrpcTransport::RegisterRegion(const Region& region, const CallOptions& options) {
-  return CallWithMessages<v1::RegisterRegionResponse>("/embd.v1.AdminService/RegisterRegion", ToRequest(region),
-                                                      options)
+  return ChangeWithMessages<v1::RegisterRegionResponse>("/embd.v1.AdminService/RegisterRegion", ToRequest(region),
+                                                        options)
       .status();
 }
 
 absl::Status GrpcTransport::UnregisterRegion(const std::string& name, const CallOptions& options) {
   v1::UnregisterRegionRequest request;
   request.set_name(name);
-  return CallWithMessages<v1::UnregisterRegionResponse>("/embd.v1.AdminService/UnregisterRegion", request, options)
+  return ChangeWithMessages<v1::UnregisterRegionResponse>("/embd.v1.AdminService/UnregisterRegion", request, options)
       .status();
 }
 

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "client/src/bearer_token.h"
 #include "client/src/chunk_choice.h"
 #include "client/src/completion_loop.h"
 #include "client/src/reply_sink.h"
+#include "client/src/retry.h"
 #include "embd/client/transport.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/generic/generic_stub.h"
@@ -24,9 +26,10 @@ namespace embd::client {
 /// Thread safety: thread-safe.
 class GrpcTransport : public Transport {
  public:
-  /// `timeout` and `max_attempts` are as in ClientOptions; the latter for calls that break off between blocks of rows,
-  /// others are tried again by the channel.
-  GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout, int max_attempts);
+  /// `timeout` and `max_attempts` are as in ClientOptions; the latter for calls that only ask, which the channel must
+  /// not try again by itself. `token` goes with each call; null: none does.
+  GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout, int max_attempts,
+                std::shared_ptr<BearerToken> token);
 
   [[nodiscard]] absl::StatusOr<EmbedInfo> Embed(const EmbedRequest& request, const Place& place,
                                                 const CallOptions& options) override;
@@ -48,6 +51,9 @@ class GrpcTransport : public Transport {
   [[nodiscard]] absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<HealthStatus> CheckHealth(const std::string& service,
                                                          const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<LoadedModel> LoadModel(const std::string& name, const CallOptions& options) override;
+  [[nodiscard]] absl::Status UnloadModel(const std::string& name, const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<ReloadReport> ReloadConfig(const CallOptions& options) override;
   [[nodiscard]] absl::Status RegisterRegion(const Region& region, const CallOptions& options) override;
   [[nodiscard]] absl::Status UnregisterRegion(const std::string& name, const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<std::vector<Region>> ListRegions(const CallOptions& options) override;
@@ -57,17 +63,25 @@ class GrpcTransport : public Transport {
   absl::StatusOr<EmbedInfo> EmbedTo(ReplySink* sink, const EmbedRequest& request, const CallOptions& options);
   absl::StatusOr<EmbedInfo> EmbedUnary(ReplySink* sink, const EmbedRequest& request, const CallOptions& options);
 
-  // One unary call, bytes in and out; blocks.
+  // One unary call that only asks, bytes in and out; blocks, and is tried again.
   absl::StatusOr<grpc::ByteBuffer> Call(const char* method, const grpc::ByteBuffer& request,
                                         const CallOptions& options);
+  absl::StatusOr<grpc::ByteBuffer> CallAtMost(int max_attempts, const char* method, const grpc::ByteBuffer& request,
+                                              const CallOptions& options);
 
   // The same with messages.
   template <typename Response, typename Request>
   absl::StatusOr<Response> CallWithMessages(const char* method, const Request& request, const CallOptions& options);
 
+  // One that changes something, which only the channel may try again, before the server has seen to it.
+  template <typename Response, typename Request>
+  absl::StatusOr<Response> ChangeWithMessages(const char* method, const Request& request, const CallOptions& options);
+
   grpc::GenericStub stub_;
   const absl::Duration timeout_;
   const int max_attempts_;
+  const std::shared_ptr<BearerToken> token_;
+  const std::shared_ptr<RetryBudget> budget_ = std::make_shared<RetryBudget>();
   ChunkChoice choice_;
   CompletionLoop loop_;
 };

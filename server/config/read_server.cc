@@ -17,7 +17,7 @@ namespace embd::config {
 namespace {
 
 constexpr double kSecondsOfDay = 24 * 60 * 60;
-constexpr double kMaxAgeSeconds = 365 * kSecondsOfDay;
+constexpr double kMaxAgeSeconds = 24 * kSecondsOfDay;  // gRPC's ints of milliseconds hold no more
 constexpr std::array<absl::string_view, 2> kModelControls = {"none", "explicit"};
 constexpr std::array<absl::string_view, 3> kOutputTypes = {"FP32", "FP16", "BF16"};
 constexpr std::array<absl::string_view, 2> kTlsVersions = {"1.2", "1.3"};

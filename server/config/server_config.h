@@ -259,9 +259,9 @@ struct Connections {
   double keepalive_timeout = 10.0;      ///< how long a ping may go unanswered; 1 to 86400
   double min_ping_interval = 10.0;      ///< of clients; who pings more often is sent away; 0 to 86400
   double handshake_timeout = 20.0;      ///< from the connection to its first HTTP/2 frame; 1 to 86400
-  std::optional<double> max_idle;       ///< without calls; 1 to 86400 * 365
-  std::optional<double> max_age;        ///< after which a connection takes no new calls; 1 to 86400 * 365
-  std::optional<double> max_age_grace;  ///< how long its calls may then go on; 0 to 86400 * 365
+  std::optional<double> max_idle;       ///< without calls; 1 to 86400 * 24
+  std::optional<double> max_age;        ///< after which a connection takes no new calls; 1 to 86400 * 24
+  std::optional<double> max_age_grace;  ///< how long its calls may then go on; 0 to 86400 * 24
 
   friend bool operator==(const Connections&, const Connections&) = default;
 };

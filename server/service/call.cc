@@ -1,5 +1,6 @@
 #include "server/service/call.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -8,11 +9,13 @@
 #include "proto/wire/status.h"
 #include "server/core/error.h"
 #include "server/observability/log.h"
+#include "server/service/decoded_bytes.h"
 
 namespace embd::service {
 namespace {
 
 constexpr std::size_t kLargeRequestBytes = std::size_t{16} << 10;
+constexpr std::int64_t kWeighedBytes = 1024;  // what a smaller request decodes to is no more than a call takes anyway
 
 }  // namespace
 
@@ -21,6 +24,17 @@ absl::Status Call::Enter(std::int64_t request_bytes) {
   entered_ = status.ok();
   request_bytes_ = request_bytes;
   return status;
+}
+
+absl::Status Call::EnterItem(std::int64_t request_bytes) {
+  CountInstead(0);
+  absl::Status status = gate_.AddBytes(request_bytes, /*own=*/0);
+  if (status.ok()) request_bytes_ = request_bytes;
+  return status;
+}
+
+void Call::CountInstead(std::int64_t request_bytes) {
+  gate_.RemoveBytes(std::exchange(request_bytes_, request_bytes) - request_bytes);
 }
 
 void Call::Leave() {
@@ -42,6 +56,10 @@ bool Call::IsLocal() const {
   return absl::StartsWith(peer, "unix:") || absl::StartsWith(peer, "unix-abstract:");
 }
 
+bool Call::MayStall() const {
+  return context_->deadline() - gate_.limits().max_stall > std::chrono::system_clock::now();
+}
+
 absl::Status HideInternal(const absl::Status& status) {
   if (status.code() != absl::StatusCode::kInternal && status.code() != absl::StatusCode::kUnknown) return status;
   return core::Error(
@@ -53,7 +71,11 @@ grpc::Status Call::End(const absl::Status& status) {
   const absl::Status told = HideInternal(status);
   gate_.CountEnd(method_, told.code(), std::chrono::steady_clock::now() - started_);
   Leave();
-  if (wire::NeverFits(told)) context_->AddTrailingMetadata("grpc-retry-pushback-ms", "-1");
+  if (wire::NeverFits(told)) {
+    context_->AddTrailingMetadata("grpc-retry-pushback-ms", "-1");
+  } else if (const auto retry_after_ms = wire::RetryAfterMs(told); retry_after_ms.has_value()) {
+    context_->AddTrailingMetadata("grpc-retry-pushback-ms", absl::StrCat(*retry_after_ms));
+  }
   return wire::ToGrpcStatus(told);
 }
 
@@ -75,13 +97,33 @@ void Call::Log(absl::string_view model, std::int64_t batch_size, std::int64_t se
 
 bool IsLarge(const grpc::ByteBuffer& request) { return request.Length() > kLargeRequestBytes; }
 
-absl::Status Decode(const grpc::ByteBuffer& bytes, std::int64_t max_bytes, google::protobuf::MessageLite* message) {
+absl::Status Call::CountDecoded(const grpc::ByteBuffer& bytes, std::int64_t max_bytes,
+                                const google::protobuf::Descriptor& type) {
+  const auto size = static_cast<std::int64_t>(bytes.Length());
+  if (size <= kWeighedBytes) return absl::OkStatus();
+  const std::int64_t decoded = DecodedBytes(bytes, type);
+  if (decoded <= size) return absl::OkStatus();
+  const std::int64_t most = std::max(gate_.limits().max_request_bytes, max_bytes);
+  if (decoded > most) {
+    return core::Error(
+        absl::StatusCode::kResourceExhausted, "REQUEST_TOO_LARGE",
+        absl::StrCat("the ", size, " bytes of the request take ", decoded,
+                     " bytes of memory once they are decoded, which exceeds max_request_bytes_in_flight ", most,
+                     " of this server; split the request"));
+  }
+  absl::Status status = gate_.AddBytes(decoded - size, request_bytes_);
+  if (status.ok()) request_bytes_ += decoded - size;
+  return status;
+}
+
+absl::Status Call::Decode(const grpc::ByteBuffer& bytes, std::int64_t max_bytes, google::protobuf::Message* message) {
   const auto size = static_cast<std::int64_t>(bytes.Length());
   if (size > max_bytes) {
     return core::Error(absl::StatusCode::kResourceExhausted, "REQUEST_TOO_LARGE",
                        absl::StrCat("the request has ", size, " bytes, which exceeds max_request_bytes ", max_bytes,
                                     " of this server; split the batch"));
   }
+  if (absl::Status status = CountDecoded(bytes, max_bytes, *message->GetDescriptor()); !status.ok()) return status;
   grpc::ByteBuffer view = bytes;  // shares the slices; the reader takes a non-const buffer
   grpc::ProtoBufferReader reader(&view);
   if (!reader.status().ok() || !message->ParseFromZeroCopyStream(&reader)) {

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "google/protobuf/message_lite.h"
+#include "google/protobuf/message.h"
 #include "grpcpp/grpcpp.h"
 #include "server/service/gate.h"
 #include "server/service/method.h"
@@ -32,6 +32,23 @@ class Call {
   /// ended with the status.
   [[nodiscard]] absl::Status Enter(std::int64_t request_bytes = 0);
 
+  /// Counts the bytes of the next request of a stream, instead of those of the one before. Errors: those of
+  /// Gate::AddBytes; then this request is to be refused, and none is counted.
+  [[nodiscard]] absl::Status EnterItem(std::int64_t request_bytes);
+
+  /// Ends what EnterItem began.
+  void LeaveItem() { CountInstead(0); }
+
+  /// Reads a message over the slices of `bytes`, without copying them, and counts the memory that it takes beyond
+  /// them.
+  ///
+  /// Errors:
+  ///   RESOURCE_EXHAUSTED  [REQUEST_TOO_LARGE] more than `max_bytes`, or decoded more than any request may take.
+  ///   RESOURCE_EXHAUSTED  [OVERLOADED] those of Gate::AddBytes.
+  ///   INVALID_ARGUMENT    [MALFORMED_REQUEST] the bytes are no such message, or a string in it is not UTF-8.
+  [[nodiscard]] absl::Status Decode(const grpc::ByteBuffer& bytes, std::int64_t max_bytes,
+                                    google::protobuf::Message* message);
+
   /// To be called from the reactor's OnCancel.
   void OnCancelled() { cancelled_.store(true, std::memory_order_relaxed); }
 
@@ -44,6 +61,13 @@ class Call {
   /// Whether the caller is on this machine for certain: it came through a Unix socket. (A channel in this process does
   /// not say where it comes from.)
   [[nodiscard]] bool IsLocal() const;
+
+  /// Whether the call may outlive max_stall, going by its deadline: its reply must be watched then.
+  [[nodiscard]] bool MayStall() const;
+
+  [[nodiscard]] Method method() const { return method_; }
+  [[nodiscard]] grpc::CallbackServerContext* context() const { return context_; }
+  [[nodiscard]] Gate& gate() const { return gate_; }
 
   /// Ends the call, once: it is counted and leaves the gate. Returns the status as it goes to the wire: details
   /// attached, retry pushback where the request would never fit, and in place of an INTERNAL error a reference to the
@@ -59,6 +83,9 @@ class Call {
 
  private:
   void Leave();
+  void CountInstead(std::int64_t request_bytes);
+  [[nodiscard]] absl::Status CountDecoded(const grpc::ByteBuffer& bytes, std::int64_t max_bytes,
+                                          const google::protobuf::Descriptor& type);
 
   Gate& gate_;
   const Method method_;
@@ -75,14 +102,6 @@ class Call {
 
 /// Whether a request of so many bytes should not even be decoded on gRPC's own threads.
 [[nodiscard]] bool IsLarge(const grpc::ByteBuffer& request);
-
-/// Reads a message over the slices of `bytes`, without copying them.
-///
-/// Errors:
-///   RESOURCE_EXHAUSTED  [REQUEST_TOO_LARGE] more than `max_bytes`.
-///   INVALID_ARGUMENT    [MALFORMED_REQUEST] the bytes are no such message, or a string in it is not UTF-8.
-[[nodiscard]] absl::Status Decode(const grpc::ByteBuffer& bytes, std::int64_t max_bytes,
-                                  google::protobuf::MessageLite* message);
 
 /// Encodes a message into one slice; an empty message gives one empty slice, since gRPC aborts on a reply that has
 /// none.

@@ -11,6 +11,7 @@
 #include "server/service/embed_chunks.h"
 #include "server/service/overload.h"
 #include "server/service/phase_clock.h"
+#include "server/service/stall_watch.h"
 
 namespace embd::service {
 namespace {
@@ -35,6 +36,7 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
   }
 
   void OnWriteDone(bool ok) override {
+    watched_.EndWait();
     clock_.Skip();     // the time of the caller, who reads
     message_.Clear();  // the memory may come back for the next message
     if (ok) return GoOn(/*on_worker=*/false);
@@ -49,6 +51,7 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
   EmbedChunksReactor(Backend* backend, grpc::CallbackServerContext* context, const grpc::ByteBuffer* request)
       : backend_(*backend),
         call_(&backend->gate, Method::kEmbedChunks, context),
+        watched_(&backend->gate.stalls(), NameOf(Method::kEmbedChunks), context),
         // gRPC's own object for this call, which it does not read again
         request_(const_cast<grpc::ByteBuffer&>(*request)),
         request_bytes_(static_cast<std::int64_t>(request->Length())) {}
@@ -63,7 +66,7 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
 
   absl::Status Plan(bool on_worker) {
     v1::EmbedChunksRequest message;
-    if (absl::Status status = Decode(request_, backend_.max_request_bytes, &message); !status.ok()) return status;
+    if (absl::Status status = call_.Decode(request_, backend_.max_request_bytes, &message); !status.ok()) return status;
     model_ = message.request().model();
     if (on_worker) {  // The caller may have gone while this waited. Asked once it is known whose failure that is.
       if (absl::Status status = call_.Interrupted(); !status.ok()) return status;
@@ -96,6 +99,7 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
     });
     if (!status.ok()) return End(status);
     sent_bytes_ += static_cast<std::int64_t>(message_.Length());
+    watched_.BeginWait();
     if (!chunks_->done()) return StartWrite(&message_);
     LogEnd(absl::OkStatus());
     chunks_.reset();  // a slow reader holds the last message only
@@ -115,6 +119,7 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
 
   Backend& backend_;
   Call call_;
+  StallWatch::Reply watched_;  // the message that is being sent
   PhaseClock clock_;
   grpc::ByteBuffer& request_;
   const std::int64_t request_bytes_;

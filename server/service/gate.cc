@@ -7,20 +7,25 @@ namespace embd::service {
 
 absl::Status Gate::Enter(Method method, const grpc::CallbackServerContext& context, std::int64_t request_bytes) {
   counts_.CountStart(method);
-  if (absl::Status status = access_.Check(InfoOf(method).role, context); !status.ok()) return status;
-  const std::int64_t calls = calls_.fetch_add(1) + 1;
-  const std::int64_t bytes = request_bytes_.fetch_add(request_bytes) + request_bytes;
+  if (absl::Status status = access_.Check(method, context); !status.ok()) return status;
   absl::Status status;
-  if (calls > limits_.max_calls) {
+  if (calls_.fetch_add(1) >= limits_.max_calls) {
     status = Overloaded(
         absl::StrCat("more calls are under way than max_concurrent_calls ", limits_.max_calls, " of this server"));
-  } else if (bytes > limits_.max_request_bytes && bytes > request_bytes) {  // one alone always may
-    status = Overloaded(absl::StrCat("requests under way and this one have ", bytes,
-                                     " bytes, which exceeds max_request_bytes_in_flight ", limits_.max_request_bytes,
-                                     " of this server"));
+  } else {
+    status = AddBytes(request_bytes, /*own=*/0);
   }
-  if (!status.ok()) Leave(request_bytes);
+  if (!status.ok()) calls_.fetch_sub(1);
   return status;
+}
+
+absl::Status Gate::AddBytes(std::int64_t bytes, std::int64_t own) {
+  const std::int64_t sum = request_bytes_.fetch_add(bytes) + bytes;
+  if (sum <= limits_.max_request_bytes || sum <= own + bytes) return absl::OkStatus();
+  RemoveBytes(bytes);
+  return Overloaded(absl::StrCat("requests under way and this one take ", sum,
+                                 " bytes, which exceeds max_request_bytes_in_flight ", limits_.max_request_bytes,
+                                 " of this server"));
 }
 
 void Gate::Leave(std::int64_t request_bytes) {

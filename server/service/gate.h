@@ -10,6 +10,7 @@
 #include "server/service/access.h"
 #include "server/service/call_counts.h"
 #include "server/service/method.h"
+#include "server/service/stall_watch.h"
 
 namespace embd::service {
 
@@ -18,13 +19,15 @@ namespace embd::service {
 /// Thread safety: thread-safe.
 class Gate {
  public:
-  /// What may be queued or worked on at a time.
+  /// What may be queued or worked on at a time, and how long a reply may wait for its reader.
   struct Limits {
-    std::int64_t max_calls = 0;
-    std::int64_t max_request_bytes = 0;
+    std::int64_t max_calls = 10'000;
+    std::int64_t max_request_bytes = std::int64_t{1} << 30;
+    std::chrono::nanoseconds max_stall = std::chrono::seconds(60);
   };
 
-  explicit Gate(Limits limits) : limits_(limits) {}
+  Gate() : Gate(Limits{}) {}
+  explicit Gate(Limits limits) : limits_(limits), stalls_(limits.max_stall) {}
 
   /// Counts the start of a call, and lets it in. A call that was let in must Leave, once.
   ///
@@ -34,7 +37,15 @@ class Gate {
   [[nodiscard]] absl::Status Enter(Method method, const grpc::CallbackServerContext& context,
                                    std::int64_t request_bytes);
 
-  /// Ends what Enter began for the call.
+  /// Counts further bytes of a request of a call that was let in, beside `own` that it counts for already: an item of
+  /// a stream, or the memory that a request takes once it is decoded. A request alone always may.
+  ///
+  /// Errors:
+  ///   RESOURCE_EXHAUSTED  [OVERLOADED] as Enter; nothing is counted then.
+  [[nodiscard]] absl::Status AddBytes(std::int64_t bytes, std::int64_t own);
+  void RemoveBytes(std::int64_t bytes) { request_bytes_.fetch_sub(bytes); }
+
+  /// Ends what Enter began for the call, of which so many bytes are counted.
   void Leave(std::int64_t request_bytes);
 
   /// Counts how a call ended, whether it was let in or not.
@@ -44,6 +55,8 @@ class Gate {
 
   [[nodiscard]] Access& access() { return access_; }
   [[nodiscard]] const CallCounts& counts() const { return counts_; }
+  [[nodiscard]] StallWatch& stalls() { return stalls_; }
+  [[nodiscard]] const Limits& limits() const { return limits_; }
   /// Calls, and bytes of their requests, that are let in now.
   [[nodiscard]] std::int64_t calls() const { return calls_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::int64_t request_bytes() const { return request_bytes_.load(std::memory_order_relaxed); }
@@ -52,6 +65,7 @@ class Gate {
   const Limits limits_;
   Access access_;
   CallCounts counts_;
+  StallWatch stalls_;
   std::atomic<std::int64_t> calls_ = 0;
   std::atomic<std::int64_t> request_bytes_ = 0;
 };

@@ -16,12 +16,13 @@
 #include "server/service/call.h"
 #include "server/service/overload.h"
 #include "server/service/phase_clock.h"
+#include "server/service/stall_watch.h"
 
 namespace embd::service {
 
 /// A bidirectional call: requests are answered one after the other, in order, in pooled buffers. One that is refused
 /// gets an answer that says so, and the stream goes on. The caller may send ahead; at most 64 answers, or 16 MiB of
-/// them, wait for it to read.
+/// them, wait for it to read, and for max_stall at most. The request that is answered counts as in flight.
 ///
 /// `Item` says what the messages are. It has a type `Request`, types `Context` and `Work` as PooledCall has them,
 /// and
@@ -49,7 +50,9 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   using Work = typename Item::Work;
 
   PooledStream(Context* context, Method method, grpc::CallbackServerContext* call)
-      : context_(*context), call_(&context->gate, method, call) {
+      : context_(*context),
+        call_(&context->gate, method, call),
+        watched_(&context->gate.stalls(), NameOf(method), call) {
     if (const absl::Status refused = call_.Enter(); !refused.ok()) {
       Finish(call_.End(refused));
     } else {
@@ -68,6 +71,9 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
         end = Advance();
       }
       if (end.has_value()) Finish(*end);
+    } else if (absl::Status full = call_.EnterItem(static_cast<std::int64_t>(request_.Length())); !full.ok()) {
+      message_.Clear();
+      Refuse(full);
     } else if (service::IsLarge(request_)) {
       context_.workers.Add([this] { Read(/*on_worker=*/true); });
     } else {
@@ -81,6 +87,7 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     {
       const core::MutexLock lock(&mutex_);
       writing_ = false;
+      watched_.EndWait();
       waiting_bytes_ -= waiting_.front().Length();
       written.Swap(&waiting_.front());
       waiting_.pop_front();
@@ -101,7 +108,7 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     if (on_worker) clock_.EndQueue();
     const absl::Status status = WithinMemory([this]() -> absl::Status {
       if (absl::Status bad = Item::CheckEncoding(request_); !bad.ok()) return bad;
-      return Decode(request_, context_.max_request_bytes, &message_);
+      return call_.Decode(request_, context_.max_request_bytes, &message_);
     });
     if (!status.ok()) {
       message_.Clear();  // nothing of what could not be read is echoed, and it names no model
@@ -166,6 +173,7 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     if (service::IsLarge(request_)) Request().Swap(&message_);  // frees it; a small one's memory is used again
     message_.Clear();
     request_.Clear();
+    call_.LeaveItem();
     std::optional<grpc::Status> end;
     {
       const core::MutexLock lock(&mutex_);
@@ -183,6 +191,7 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     if (finished_) return std::nullopt;
     if (!writing_ && !broken_ && !waiting_.empty()) {
       writing_ = true;
+      watched_.BeginWait();
       StartWrite(&waiting_.front());
     }
     if (idle_ && !broken_ && !reads_done_ && waiting_.size() < kMaxWaiting && waiting_bytes_ < kMaxWaitingBytes) {
@@ -201,6 +210,7 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
 
   Context& context_;
   Call call_;
+  StallWatch::Reply watched_;  // the answer that is being written
   // Used by the one answer that is being made.
   grpc::ByteBuffer request_;
   Request message_;

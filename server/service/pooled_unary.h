@@ -15,6 +15,8 @@
 #include "server/service/call.h"
 #include "server/service/overload.h"
 #include "server/service/phase_clock.h"
+#include "server/service/reply_buffers.h"
+#include "server/service/stall_watch.h"
 #include "server/service/worker_pool.h"
 
 namespace embd::service {
@@ -46,6 +48,7 @@ class PooledCall {
   PooledCall(Context* backend, Method method, grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
              grpc::ByteBuffer* reply)
       : backend_(*backend),
+        buffers_(BuffersOf(*backend)),
         call_(&backend->gate, method, context),
         request_(const_cast<grpc::ByteBuffer&>(*request)),  // which gRPC does not read again
         reply_(*reply) {}
@@ -54,6 +57,20 @@ class PooledCall {
 
   /// As Call::Enter.
   [[nodiscard]] absl::Status Enter() { return call_.Enter(static_cast<std::int64_t>(request_.Length())); }
+
+  /// Has the call ended where its reply waits for the reader beyond max_stall.
+  void Watch(std::optional<StallWatch::Reply>* watched) const {
+    watched->emplace(&call_.gate().stalls(), NameOf(call_.method()), call_.context());
+  }
+
+  /// Whether the reply, which has been made, could hold memory that others need for ever: a long one, or any one where
+  /// replies hold much already, of a call that does not end in time by itself.
+  [[nodiscard]] bool MayPinReply() const {
+    const ReplyBuffers& buffers = *buffers_;
+    const bool matters =
+        reply_.Length() > kWatchedBytes || buffers.bytes_in_flight() > buffers.max_bytes_in_flight() / 2;
+    return matters && call_.MayStall();
+  }
 
   /// Whether nothing of the call should be done on gRPC's own threads.
   [[nodiscard]] bool HasLargeRequest() const { return service::IsLarge(request_); }
@@ -67,7 +84,7 @@ class PooledCall {
       if constexpr (requires { Work::CheckEncoding(request_); }) {
         if (absl::Status bad = Work::CheckEncoding(request_); !bad.ok()) return bad;
       }
-      return Decode(request_, backend_.max_request_bytes, &message_);
+      return call_.Decode(request_, backend_.max_request_bytes, &message_);
     });
     if (!status.ok()) message_.Clear();  // what cannot be read names no model
     return status;
@@ -126,7 +143,15 @@ class PooledCall {
   }
 
  private:
+  static constexpr std::size_t kWatchedBytes = std::size_t{1} << 20;
+
+  static ReplyBuffers* BuffersOf(Context& context) {
+    if constexpr (requires { context.buffers; }) return context.buffers.get();
+    if constexpr (!requires { context.buffers; }) return context.backend.buffers.get();
+  }
+
   Context& backend_;
+  ReplyBuffers* const buffers_;
   Call call_;
   PhaseClock clock_;
   grpc::ByteBuffer& request_;
@@ -183,14 +208,33 @@ class PooledReactor final : public grpc::ServerUnaryReactor {
   void End(const grpc::Status& status) {
     {
       const core::MutexLock lock(&mutex_);
+      call_->Watch(&watched_);
       call_.reset();
     }
+    watched_->BeginWait();
     Finish(status);
   }
 
   WorkerPool& workers_;
   core::Mutex mutex_;  // between the end of the call and its cancellation
   std::unique_ptr<PooledCall<Work>> call_;
+  std::optional<StallWatch::Reply> watched_;
+};
+
+/// Ends a call that has been answered, and has it ended sooner where the caller does not read.
+class WatchedReply final : public grpc::ServerUnaryReactor {
+ public:
+  template <typename Work>
+  WatchedReply(const PooledCall<Work>& call, const grpc::Status& status) {
+    call.Watch(&watched_);
+    watched_->BeginWait();
+    Finish(status);
+  }
+
+  void OnDone() override { delete this; }
+
+ private:
+  std::optional<StallWatch::Reply> watched_;
 };
 
 /// Answers a unary call: a small one at once, which spares gRPC from handing the end of the call to another thread; a
@@ -218,8 +262,10 @@ grpc::ServerUnaryReactor* AnswerPooled(typename Work::Context* backend, Method m
     reactor->Answer();
     return reactor;
   }
+  const grpc::Status ended = planned.ok() ? call->Answer() : call->End(planned);
+  if (call->MayPinReply()) return new WatchedReply(*call, ended);
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  reactor->Finish(planned.ok() ? call->Answer() : call->End(planned));
+  reactor->Finish(ended);
   return reactor;
 }
 

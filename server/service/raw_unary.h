@@ -1,7 +1,9 @@
 #ifndef EMBD_SERVER_SERVICE_RAW_UNARY_H_
 #define EMBD_SERVER_SERVICE_RAW_UNARY_H_
 
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -10,6 +12,7 @@
 #include "server/service/backend.h"
 #include "server/service/call.h"
 #include "server/service/overload.h"
+#include "server/service/stall_watch.h"
 
 namespace embd::service {
 
@@ -58,7 +61,7 @@ class RawUnary final : public grpc::ServerUnaryReactor {
     Request message;
     const absl::Status status = WithinMemory([&] {
       if (absl::Status gone = call_.Interrupted(); !gone.ok()) return gone;
-      if (absl::Status bad = Decode(request, max_request_bytes, &message); !bad.ok()) return bad;
+      if (absl::Status bad = call_.Decode(request, max_request_bytes, &message); !bad.ok()) return bad;
       const absl::StatusOr<Response> response = answer_(message, call_);
       if (response.ok()) *reply = Encode(*response);
       return response.status();
@@ -67,9 +70,16 @@ class RawUnary final : public grpc::ServerUnaryReactor {
     if constexpr (requires { message.model(); }) model = message.model();
     call_.Log(model, -1, -1, static_cast<std::int64_t>(request.Length()),
               status.ok() ? static_cast<std::int64_t>(reply->Length()) : 0, status);
+    if (status.ok() && reply->Length() > kWatchedBytes) {
+      watched_.emplace(&call_.gate().stalls(), NameOf(call_.method()), call_.context());
+      watched_->BeginWait();
+    }
     Finish(call_.End(status));
   }
 
+  static constexpr std::size_t kWatchedBytes = std::size_t{16} << 10;
+
+  std::optional<StallWatch::Reply> watched_;
   Call call_;
   const Answer answer_;
 };

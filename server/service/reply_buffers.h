@@ -85,6 +85,7 @@ class ReplyBuffers : public std::enable_shared_from_this<ReplyBuffers> {
   ///   [OVERLOADED]         replies hold too much now; with a retry delay.
   [[nodiscard]] absl::StatusOr<CountedBytes> Count(std::size_t size);
 
+  [[nodiscard]] std::int64_t max_bytes_in_flight() const { return max_in_flight_; }
   [[nodiscard]] std::int64_t bytes_in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
   /// Frees the buffers that have lain idle ever since the call before this one, and returns their bytes. Called at even
   /// distances it gives back what no load has needed for one to two of them.

@@ -1,6 +1,7 @@
 #ifndef EMBD_SERVER_CORE_THREADS_MUTEX_H_
 #define EMBD_SERVER_CORE_THREADS_MUTEX_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -38,6 +39,10 @@ class Condition {
   void NotifyAll() { condition_.notify_all(); }
   /// Releases `mutex`, waits for a notification (or none: ask again what is waited for), and takes it again.
   void Wait(Mutex* mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) { condition_.wait(*mutex); }
+  /// The same, for `timeout` at most.
+  void WaitFor(Mutex* mutex, std::chrono::nanoseconds timeout) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    condition_.wait_for(*mutex, timeout);
+  }
 
  private:
   std::condition_variable_any condition_;

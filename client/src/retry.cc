@@ -1,0 +1,76 @@
+#include "client/src/retry.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <random>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/time/clock.h"
+#include "proto/wire/status.h"
+
+namespace embd::client {
+namespace {
+
+constexpr absl::Duration kFirstPause = absl::Milliseconds(50);
+constexpr absl::Duration kLongestPause = absl::Seconds(1);
+
+// What the server says of further tries, in milliseconds; -1: none.
+std::optional<std::int64_t> Pushback(const grpc::Status& status, const grpc::ClientContext& context) {
+  const auto& trailers = context.GetServerTrailingMetadata();
+  const auto found = trailers.find("grpc-retry-pushback-ms");
+  if (found == trailers.end()) return wire::RetryAfterMs(wire::FromGrpcStatus(status));
+  std::int64_t ms = 0;
+  return absl::SimpleAtoi(std::string(found->second.data(), found->second.size()), &ms) && ms >= 0 ? ms : -1;
+}
+
+bool MayPass(const grpc::Status& status, std::optional<std::int64_t> pushback) {
+  if (pushback.has_value() && *pushback < 0) return false;
+  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) return true;
+  if (status.error_code() != grpc::StatusCode::RESOURCE_EXHAUSTED) return false;
+  return pushback.has_value() || wire::Reason(wire::FromGrpcStatus(status)).empty();
+}
+
+// So that callers who failed together do not come back together.
+double Jitter() {
+  thread_local std::minstd_rand random{std::random_device()()};
+  return std::uniform_real_distribution<double>(0.8, 1.2)(random);
+}
+
+}  // namespace
+
+void RetryBudget::CountFailure() {
+  int tokens = tokens_.load(std::memory_order_relaxed);
+  while (!tokens_.compare_exchange_weak(tokens, std::max(tokens - 2, 0), std::memory_order_relaxed)) {
+  }
+}
+
+void RetryBudget::CountSuccess() {
+  int tokens = tokens_.load(std::memory_order_relaxed);
+  while (tokens < kMost && !tokens_.compare_exchange_weak(tokens, tokens + 1, std::memory_order_relaxed)) {
+  }
+}
+
+bool RetryBudget::AllowsRetry() const { return tokens_.load(std::memory_order_relaxed) > kMost / 2; }
+
+std::optional<absl::Duration> Retry::PauseAfter(const grpc::Status& status, const grpc::ClientContext& context) {
+  ++attempts_;
+  const auto pushback = Pushback(status, context);
+  if (!MayPass(status, pushback)) return std::nullopt;
+  budget_.CountFailure();
+  if (attempts_ >= max_attempts_ || !budget_.AllowsRetry()) return std::nullopt;
+  const absl::Duration backoff = std::min(kFirstPause * (1 << std::min(attempts_ - 1, 10)), kLongestPause);
+  const absl::Duration pause = std::max(backoff, absl::Milliseconds(pushback.value_or(0))) * Jitter();
+  return absl::Now() + pause < deadline_ ? std::optional(pause) : std::nullopt;
+}
+
+void Pause(absl::Duration duration, const std::stop_token& cancel) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, cancel, absl::ToChronoNanoseconds(duration), [] { return false; });
+}
+
+}  // namespace embd::client
