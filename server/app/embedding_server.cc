@@ -240,11 +240,22 @@ class Server final : public EmbeddingServer {
 
   absl::Status ReloadSecurity() override { return security_->Reload(); }
 
+  void AnnounceShutdown() override {
+    health_.Stop();
+    repository_.Stop();
+  }
+
+  std::uint64_t calls_begun() const override {
+    std::uint64_t begun = 0;
+    for (const service::MethodInfo& info : service::Methods())
+      begun += backend_->gate.counts().Get(info.method).started;
+    return begun;
+  }
+
   void Shutdown(absl::Duration grace) override {
     if (server_ == nullptr || stopping_.exchange(true)) return;
     observability::LogInfo(absl::StrCat("draining for at most ", absl::FormatDuration(grace)));
-    health_.Stop();
-    repository_.Stop();
+    AnnounceShutdown();
     for (UnixSocket& socket : sockets_) socket.Remove();  // a successor may bind while calls are drained
     server_->Shutdown(absl::ToChronoTime(absl::Now() + grace));
     observability::LogInfo("stopped");

@@ -84,7 +84,13 @@ class EmbeddingServer {
   /// Security::Reload; what was in use stays.
   [[nodiscard]] virtual absl::Status ReloadSecurity() = 0;
 
-  /// Tells health checks NOT_SERVING, refuses new calls, gives calls in flight `grace` to end, then cancels them. Calls
+  /// Tells health checks NOT_SERVING, for good, and begins no further load; calls are answered as before.
+  virtual void AnnounceShutdown() = 0;
+
+  /// How many calls have begun, ever.
+  [[nodiscard]] virtual std::uint64_t calls_begun() const = 0;
+
+  /// AnnounceShutdown, refuses new calls, gives calls in flight `grace` to end, then cancels them. Calls
   /// after the first do nothing.
   virtual void Shutdown(absl::Duration grace) = 0;
   /// Returns after Shutdown is done.
