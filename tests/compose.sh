@@ -3,13 +3,9 @@
 #
 # Needs root and the packages of docker/packages/containers.txt, and the machine's own apt mirrors; no image registry: the base
 # image is made by mmdebstrap and kept for a day in the cache folder ($EMBD_TEST_CACHE, or ~/.cache/embd-test).
-<<<<<<< HEAD
 # Where ccache shares its objects in a folder (CCACHE_REMOTE_STORAGE=file:FOLDER), the image's build takes them from there.
-# Exits with 0 when both services were healthy and the client printed an embedding, 77 where it cannot run here, else 1.
-=======
 # Exits with 0 when both services were healthy, the client printed an embedding, and no call failed while two replicas were
 # restarted; 77 where it cannot run here, else 1.
->>>>>>> deploy
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -86,17 +82,13 @@ serve_objects() {
 
 # What differs on this machine from a plain `docker-compose up`: how a build reaches the apt mirrors and compiled objects.
 write_override() {
-<<<<<<< HEAD
   local build='build: { network: host, args: [http_proxy, https_proxy, no_proxy, HTTP_PROXY, HTTPS_PROXY, NO_PROXY'
   build+="${objects:+, \"CCACHE_REMOTE_STORAGE=$objects|read-only=true\"}] }"
-  printf 'services:\n  server: { %s }\n  client: { %s }\n' "$build" "$build" > "$work/this-machine.yml"
-=======
-  local build='build: { network: host, args: [http_proxy, https_proxy, no_proxy, HTTP_PROXY, HTTPS_PROXY, NO_PROXY] }'
+  local service
   {
     echo services:
-    printf '  %s: { '"$build"' }\n' server client replica1 replica2 haproxy balanced-client
+    for service in server client replica1 replica2 haproxy balanced-client; do printf '  %s: { %s }\n' "$service" "$build"; done
   } > "$work/this-machine.yml"
->>>>>>> deploy
 }
 
 health_of() {
@@ -210,14 +202,8 @@ serve_objects
 write_override
 start_daemon
 docker import -c 'CMD ["bash"]' "$base" debian:bookworm-slim > /dev/null
-<<<<<<< HEAD
-say "building the image"
-compose build > "$work/build.log" 2>&1 || { tail -n 60 "$work/build.log" >&2; fail "the image does not build"; }
-[ -z "$objects" ] || sed -n '/^Cacheable calls/,/^ *Misses/p' "$work/build.log"
-=======
 say "building the images"
 compose build server haproxy > "$work/build.log" 2>&1 || { tail -n 60 "$work/build.log" >&2; fail "an image does not build"; }
->>>>>>> deploy
 say "starting the services"
 up
 await_healthy server client
