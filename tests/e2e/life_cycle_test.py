@@ -177,6 +177,7 @@ class StartAndStopTest(Folder):
             stderr=subprocess.PIPE,
             text=True,
         )
+        self.addCleanup(process.stderr.close)
         self.addCleanup(process.kill)
         for line in process.stderr:
             if "listening on" in line:

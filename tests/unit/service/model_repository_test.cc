@@ -228,7 +228,7 @@ TEST_F(ModelRepositoryTest, ManyThreadsLeaveOneModelServed) {
       threads.push_back(std::make_unique<RestingThread>([&repository, i] {
         for (int round = 0; round < 200; ++round) {
           const std::string name = (i + round) % 2 == 0 ? "a" : "b";
-          EXPECT_THAT(i % 3 == 0 ? repository.Unload(name) : repository.Load(name), IsOk());
+          EXPECT_THAT(i % 3 == 0 ? repository.Unload(name) : repository.Load(name).status(), IsOk());
           EXPECT_EQ(repository.Index().size(), 2u);
         }
       }));
