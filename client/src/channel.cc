@@ -34,9 +34,10 @@ absl::Status Check(const ClientOptions& options) {
 // Servers that say that they are not serving, because they start or drain, get no calls. Calls that only ask are tried
 // again by the library (retry.h), so that gRPC sees to the others only: streams until their first answer, and calls
 // that change something until the server answers.
-std::string ServiceConfig(const ClientOptions& options) {
-  std::string config = R"({"loadBalancingConfig":[{"round_robin":{}}],"healthCheckConfig":{"serviceName":""},)"
-                       R"("retryThrottling":{"maxTokens":1000,"tokenRatio":0.5})";
+std::string ServiceConfig(const ClientOptions& options, bool serving_only) {
+  std::string config =
+      R"({"loadBalancingConfig":[{"round_robin":{}}],"retryThrottling":{"maxTokens":1000,"tokenRatio":0.5})";
+  if (serving_only) absl::StrAppend(&config, R"(,"healthCheckConfig":{"serviceName":""})");
   if (options.max_attempts > 1) {
     absl::StrAppend(&config, R"(,"methodConfig":[{"name":[{}],"retryPolicy":{"maxAttempts":)", options.max_attempts,
                     R"(,"initialBackoff":"0.05s","maxBackoff":"1s","backoffMultiplier":2,)",
@@ -50,12 +51,12 @@ std::string ServiceConfig(const ClientOptions& options) {
   return config + "}";
 }
 
-grpc::ChannelArguments Arguments(const ClientOptions& options) {
+grpc::ChannelArguments Arguments(const ClientOptions& options, bool serving_only) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetMaxSendMessageSize(-1);
   arguments.SetUserAgentPrefix("embd-client/" EMBD_VERSION);
-  arguments.SetServiceConfigJSON(ServiceConfig(options));
+  arguments.SetServiceConfigJSON(ServiceConfig(options, serving_only));
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, options.max_attempts > 1 ? 1 : 0);
   arguments.SetInt(GRPC_ARG_PER_RPC_RETRY_BUFFER_SIZE, kRetryBufferBytes);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // else clients of one address share one connection
@@ -74,9 +75,10 @@ absl::StatusOr<Client> Client::Connect(absl::string_view address, const ClientOp
   if (absl::Status status = Check(options); !status.ok()) return status;
   const auto target = TargetOf(address);
   if (!target.ok()) return target.status();
-  return Client(std::make_shared<GrpcTransport>(
-      grpc::CreateCustomChannel(*target, grpc::InsecureChannelCredentials(), Arguments(options)), options.timeout,
-      options.max_attempts));
+  const auto channel = [&](bool serving_only) {
+    return grpc::CreateCustomChannel(*target, grpc::InsecureChannelCredentials(), Arguments(options, serving_only));
+  };
+  return Client(std::make_shared<GrpcTransport>(channel(true), channel(false), options.timeout, options.max_attempts));
 }
 
 Client FromChannel(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout) {

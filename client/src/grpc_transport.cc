@@ -92,11 +92,15 @@ class AsyncEmbed final : public Completion {
 
 }  // namespace
 
-GrpcTransport::GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout, int max_attempts)
-    : stub_(std::move(channel)), timeout_(timeout), max_attempts_(max_attempts) {}
+GrpcTransport::GrpcTransport(std::shared_ptr<grpc::Channel> channel, std::shared_ptr<grpc::Channel> any_state,
+                             absl::Duration timeout, int max_attempts)
+    : stub_(std::move(channel)),
+      any_state_stub_(std::move(any_state)),
+      timeout_(timeout),
+      max_attempts_(max_attempts) {}
 
-absl::StatusOr<grpc::ByteBuffer> GrpcTransport::CallAtMost(int max_attempts, const char* method,
-                                                           const grpc::ByteBuffer& request,
+absl::StatusOr<grpc::ByteBuffer> GrpcTransport::CallAtMost(grpc::GenericStub* stub, int max_attempts,
+                                                           const char* method, const grpc::ByteBuffer& request,
                                                            const CallOptions& options) {
   const absl::Time deadline = absl::Now() + options.timeout.value_or(timeout_);
   Retry retry(max_attempts, deadline, budget_.get());
@@ -107,7 +111,7 @@ absl::StatusOr<grpc::ByteBuffer> GrpcTransport::CallAtMost(int max_attempts, con
     OwnQueue queue;
     grpc::ByteBuffer reply;
     grpc::Status status;
-    const auto call = stub_.PrepareUnaryCall(context.grpc(), method, request, queue.get());
+    const auto call = stub->PrepareUnaryCall(context.grpc(), method, request, queue.get());
     call->StartCall();
     call->Finish(&reply, &status, nullptr);
     queue.Wait();
@@ -123,7 +127,7 @@ absl::StatusOr<grpc::ByteBuffer> GrpcTransport::CallAtMost(int max_attempts, con
 
 absl::StatusOr<grpc::ByteBuffer> GrpcTransport::Call(const char* method, const grpc::ByteBuffer& request,
                                                      const CallOptions& options) {
-  return CallAtMost(max_attempts_, method, request, options);
+  return CallAtMost(&stub_, max_attempts_, method, request, options);
 }
 
 template <typename Response, typename Request>
@@ -143,7 +147,7 @@ absl::StatusOr<Response> GrpcTransport::ChangeWithMessages(const char* method, c
                                                            const CallOptions& options) {
   const auto bytes = ToBytes(request);
   if (!bytes.ok()) return bytes.status();
-  auto reply = CallAtMost(1, method, *bytes, options);
+  auto reply = CallAtMost(&any_state_stub_, 1, method, *bytes, options);
   if (!reply.ok()) return reply.status();
   Response response;
   if (absl::Status status = FromBytes(&*reply, &response); !status.ok()) return status;
@@ -262,7 +266,7 @@ absl::StatusOr<ServerInfo> GrpcTransport::GetServerInfo(const CallOptions& optio
 }
 
 absl::StatusOr<HealthStatus> GrpcTransport::CheckHealth(const std::string& service, const CallOptions& options) {
-  auto reply = Call(kHealthCheckMethod, HealthRequest(service), options);
+  auto reply = CallAtMost(&any_state_stub_, max_attempts_, kHealthCheckMethod, HealthRequest(service), options);
   if (!reply.ok()) return reply.status();
   return ReadHealthReply(&*reply);
 }

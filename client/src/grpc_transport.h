@@ -27,7 +27,12 @@ class GrpcTransport : public Transport {
  public:
   /// `timeout` and `max_attempts` are as in ClientOptions; the latter for calls that only ask, which the channel must
   /// not try again by itself.
-  GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout, int max_attempts);
+  GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout, int max_attempts)
+      : GrpcTransport(channel, channel, timeout, max_attempts) {}
+
+  /// `any_state` reaches servers also while they are not serving: health is asked for, and models are seen to, there.
+  GrpcTransport(std::shared_ptr<grpc::Channel> channel, std::shared_ptr<grpc::Channel> any_state,
+                absl::Duration timeout, int max_attempts);
 
   [[nodiscard]] absl::StatusOr<EmbedInfo> Embed(const EmbedRequest& request, const Place& place,
                                                 const CallOptions& options) override;
@@ -61,8 +66,8 @@ class GrpcTransport : public Transport {
   // One unary call that only asks, bytes in and out; blocks, and is tried again.
   absl::StatusOr<grpc::ByteBuffer> Call(const char* method, const grpc::ByteBuffer& request,
                                         const CallOptions& options);
-  absl::StatusOr<grpc::ByteBuffer> CallAtMost(int max_attempts, const char* method, const grpc::ByteBuffer& request,
-                                              const CallOptions& options);
+  absl::StatusOr<grpc::ByteBuffer> CallAtMost(grpc::GenericStub* stub, int max_attempts, const char* method,
+                                              const grpc::ByteBuffer& request, const CallOptions& options);
 
   // The same with messages.
   template <typename Response, typename Request>
@@ -73,6 +78,7 @@ class GrpcTransport : public Transport {
   absl::StatusOr<Response> ChangeWithMessages(const char* method, const Request& request, const CallOptions& options);
 
   grpc::GenericStub stub_;
+  grpc::GenericStub any_state_stub_;
   const absl::Duration timeout_;
   const int max_attempts_;
   const std::shared_ptr<RetryBudget> budget_ = std::make_shared<RetryBudget>();
