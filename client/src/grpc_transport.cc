@@ -53,7 +53,11 @@ class AsyncEmbed final : public Completion {
   }
 
   void Done(bool) override {
-    if (std::exchange(pausing_, false)) return Start();
+    if (std::exchange(pausing_, false)) {
+      if (!retry_.IsTooLate()) return Start();
+      status_ = grpc::Status(grpc::StatusCode::DEADLINE_EXCEEDED, "Deadline Exceeded");
+      return End();
+    }
     if (status_.ok()) {
       retry_.CountSuccess();
       return End();
@@ -122,6 +126,7 @@ absl::StatusOr<grpc::ByteBuffer> GrpcTransport::CallAtMost(grpc::GenericStub* st
     const auto pause = retry.PauseAfter(status, *context.grpc());
     if (!pause.has_value()) return wire::FromGrpcStatus(status);
     Pause(*pause, options.cancel);
+    if (retry.IsTooLate()) return Retry::TooLate();
   }
 }
 

@@ -63,8 +63,13 @@ std::optional<absl::Duration> Retry::PauseAfter(const grpc::Status& status, cons
   if (attempts_ >= max_attempts_ || !budget_.AllowsRetry()) return std::nullopt;
   const absl::Duration backoff = std::min(kFirstPause * (1 << std::min(attempts_ - 1, 10)), kLongestPause);
   const absl::Duration pause = std::max(backoff, absl::Milliseconds(pushback.value_or(0))) * Jitter();
-  return absl::Now() + pause < deadline_ ? std::optional(pause) : std::nullopt;
+  // A little past the deadline rather than short of it, so that no call is made in the last moment.
+  return std::min(pause, std::max(deadline_ - absl::Now(), absl::ZeroDuration()) + absl::Milliseconds(1));
 }
+
+bool Retry::IsTooLate() const { return attempts_ > 0 && absl::Now() >= deadline_; }
+
+absl::Status Retry::TooLate() { return absl::DeadlineExceededError("Deadline Exceeded"); }
 
 void Pause(absl::Duration duration, const std::stop_token& cancel) {
   std::mutex mutex;

@@ -43,10 +43,15 @@ class Retry {
   void CountSuccess() { budget_.CountSuccess(); }
 
   /// Counts a try that ended with `status`. Returns how long to wait before the next one; nothing where there is to be
-  /// none: for other errors than UNAVAILABLE and RESOURCE_EXHAUSTED, where the server says that it is in vain, after
-  /// the last try, and where the deadline comes first.
+  /// none: for other errors than UNAVAILABLE and RESOURCE_EXHAUSTED, where the server says that it is in vain, and
+  /// after the last try. No longer than the deadline lets; IsTooLate is to be asked after it.
   [[nodiscard]] std::optional<absl::Duration> PauseAfter(const grpc::Status& status,
                                                          const grpc::ClientContext& context);
+
+  /// Whether the deadline has come during a pause; the call then ends with TooLate. (gRPC might still make it: its
+  /// clock goes by milliseconds.)
+  [[nodiscard]] bool IsTooLate() const;
+  [[nodiscard]] static absl::Status TooLate();
 
  private:
   const int max_attempts_;
