@@ -66,6 +66,8 @@ grpc::ChannelArguments Arguments(const ClientOptions& options, bool serving_only
   // A server that has just started should be found soon: gRPC waits 1 s after the first failure, and up to 2 min later.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5'000);
+  arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS,
+                   5'000);  // by default 30 s, in which replicas may all move
   return arguments;
 }
 
