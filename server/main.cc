@@ -1,13 +1,7 @@
-// The server program: flags and signals. Everything else is in app.
+// The server program: flags and variables. Everything else is in app.
 
-#include <semaphore.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -15,9 +9,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "server/app/embedding_server.h"
 #include "server/app/process.h"
-#include "server/app/ready_file.h"
+#include "server/app/serve.h"
+#include "server/app/service_manager.h"
+#include "server/app/tls_credentials.h"
 #include "server/app/version.h"
 #include "server/config/load.h"
 
@@ -37,63 +32,6 @@ std::optional<std::string> Variable(const std::string& name) {
 int Fail(const absl::Status& status, int code) {
   std::fprintf(stderr, "embd: %s\n", std::string(status.message()).c_str());
   return code;
-}
-
-std::atomic<bool> serving = false;
-std::atomic<bool> stop_requested = false;
-std::atomic<bool> reload_requested = false;
-sem_t signalled;
-
-// While tables are still being loaded there is nothing to drain.
-void OnStopSignal(int) {
-  if (!serving.load()) _exit(EXIT_SUCCESS);
-  stop_requested.store(true);
-  sem_post(&signalled);
-}
-
-void OnReloadSignal(int) {
-  reload_requested.store(true);
-  sem_post(&signalled);
-}
-
-// The first SIGTERM or SIGINT asks for an orderly stop; the second one finds the default again and ends the process at
-// once. Writing to a caller that has gone is an error of that call, not a reason to end.
-void HandleSignals() {
-  sem_init(&signalled, /*pshared=*/0, 0);
-  std::signal(SIGPIPE, SIG_IGN);
-  struct sigaction action = {};
-  action.sa_handler = &OnStopSignal;
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGINT, &action, nullptr);
-  action.sa_handler = &OnReloadSignal;
-  sigaction(SIGHUP, &action, nullptr);
-}
-
-// Returns at the first signal to stop; from then on another one ends the process at once.
-void WaitForStopSignal() {
-  while (!stop_requested.load()) {
-    sem_wait(&signalled);  // where it is interrupted instead, nothing is found and it waits again
-    if (reload_requested.exchange(false)) app::RefuseToReload();
-  }
-  std::signal(SIGTERM, SIG_DFL);
-  std::signal(SIGINT, SIG_DFL);
-}
-
-int Serve(const config::ServerConfig& server_config) {
-  HandleSignals();
-  if (!server_config.ready_file.empty()) app::RemoveStaleReadyFile(server_config.ready_file);
-  auto server = app::EmbeddingServer::Start(server_config);
-  if (!server.ok()) return Fail(server.status(), kExitFailed);
-  serving.store(true);
-  if (!server_config.ready_file.empty()) {
-    if (absl::Status status = app::WriteReadyFile(server_config.ready_file, (*server)->addresses()); !status.ok()) {
-      return Fail(status, kExitFailed);
-    }
-  }
-  WaitForStopSignal();
-  (*server)->Shutdown(absl::Seconds(server_config.drain_seconds));
-  if (!server_config.ready_file.empty()) app::RemoveOwnReadyFile(server_config.ready_file);
-  return EXIT_SUCCESS;
 }
 
 }  // namespace
@@ -154,10 +92,14 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
       !status.ok()) {
     return Fail(status, kExitUsage);
   }
+  if (server_config->tls.has_value()) app::LimitTlsVersion(server_config->tls->min_version);
   if (flags.check_config) {
     const std::size_t count = server_config->models.size();
     std::printf("configuration is valid: %zu %s\n", count, count == 1 ? "model" : "models");
     return EXIT_SUCCESS;
   }
-  return Serve(*server_config);
+  const absl::Status served = app::Serve(
+      *server_config, [&flags] { return config::Load(flags, Variable); },
+      app::ServiceManager(Variable("NOTIFY_SOCKET").value_or("")));
+  return served.ok() ? EXIT_SUCCESS : Fail(served, kExitFailed);
 }

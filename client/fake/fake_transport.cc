@@ -3,6 +3,8 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -42,6 +44,9 @@ class FakeTransport::State {
                                        .max_batch_size = 4096,
                                        .max_sequence_length = 1 << 20,
                                        .max_bytes_in_flight = std::int64_t{4} << 30}};
+  std::map<std::string, std::int64_t> generations;  // of models that were loaded again
+  std::set<std::string> unloaded;
+  std::optional<ReloadReport> reload;
   absl::Status failure;
   int failures_left = 0;
 
@@ -59,6 +64,10 @@ class FakeTransport::State {
     if (found == models.end()) {
       return ErrorWithReason(absl::StatusCode::kNotFound, "MODEL_NOT_FOUND", absl::StrCat("no model \"", name, "\""));
     }
+    if (unloaded.contains(name)) {
+      return ErrorWithReason(absl::StatusCode::kUnavailable, "MODEL_NOT_LOADED",
+                             absl::StrCat("model \"", name, "\" is not loaded"));
+    }
     if (!version.empty() && version != found->second.version) {
       return ErrorWithReason(absl::StatusCode::kNotFound, "VERSION_NOT_FOUND",
                              absl::StrCat("model \"", name, "\" has no version \"", version, "\""));
@@ -71,6 +80,11 @@ class FakeTransport::State {
     if (!name.empty()) return Find(name, version);
     if (version.empty()) return static_cast<const FakeModel*>(nullptr);
     return ErrorWithReason(absl::StatusCode::kInvalidArgument, "INVALID_OPTION", "model_version needs a model");
+  }
+
+  [[nodiscard]] std::int64_t GenerationOf(const std::string& name) const {
+    const auto found = generations.find(name);
+    return found == generations.end() ? 1 : found->second;
   }
 
   absl::StatusOr<Embedding> Answer(const std::string& method, const EmbedRequest& request, const CallOptions& options) {
@@ -96,7 +110,7 @@ class FakeTransport::State {
     return Embedding(
         {.model = (*model)->name,
          .model_version = (*model)->version,
-         .generation = 1,
+         .generation = GenerationOf((*model)->name),
          .checksum = (*model)->checksum,
          .warnings = checked->warnings,
          .data_type = type,
@@ -127,6 +141,11 @@ void FakeTransport::FailNext(absl::Status status, int calls) {
 void FakeTransport::SetServerInfo(ServerInfo info) {
   const std::lock_guard lock(state_->mutex);
   state_->server_info = std::move(info);
+}
+
+void FakeTransport::SetReload(ReloadReport report) {
+  const std::lock_guard lock(state_->mutex);
+  state_->reload = std::move(report);
 }
 
 void FakeTransport::SetHealth(const std::string& service, HealthStatus health) {
@@ -200,7 +219,11 @@ absl::StatusOr<std::vector<ModelSummary>> FakeTransport::ListModels(const CallOp
   const std::lock_guard lock(state_->mutex);
   if (absl::Status status = state_->Enter("ListModels", options); !status.ok()) return status;
   std::vector<ModelSummary> result;
-  for (const auto& [name, model] : state_->models) result.push_back(fake::Summarize(model));
+  for (const auto& [name, model] : state_->models) {
+    if (state_->unloaded.contains(name)) continue;
+    result.push_back(fake::Summarize(model));
+    result.back().generation = state_->GenerationOf(name);
+  }
   return result;
 }
 
@@ -243,6 +266,34 @@ absl::StatusOr<HealthStatus> FakeTransport::CheckHealth(const std::string& servi
   if (found != state_->health.end()) return found->second;
   if (service.empty() || state_->models.contains(service)) return HealthStatus::kServing;
   return absl::NotFoundError(absl::StrCat("no service \"", service, "\""));
+}
+
+absl::StatusOr<LoadedModel> FakeTransport::LoadModel(const std::string& name, const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("LoadModel", options); !status.ok()) return status;
+  const auto found = state_->models.find(name);
+  if (found == state_->models.end()) return state_->Find(name, "").status();
+  state_->unloaded.erase(name);
+  const FakeModel& model = found->second;
+  const std::int64_t generation = state_->generations[name] = state_->GenerationOf(name) + 1;
+  return LoadedModel{.name = name, .version = model.version, .generation = generation, .checksum = model.checksum};
+}
+
+absl::Status FakeTransport::UnloadModel(const std::string& name, const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("UnloadModel", options); !status.ok()) return status;
+  if (!state_->models.contains(name)) return state_->Find(name, "").status();
+  state_->unloaded.insert(name);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ReloadReport> FakeTransport::ReloadConfig(const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("ReloadConfig", options); !status.ok()) return status;
+  if (state_->reload.has_value()) return *state_->reload;
+  ReloadReport report;
+  for (const auto& [name, model] : state_->models) report.unchanged.push_back(name);
+  return report;
 }
 
 absl::Status FakeTransport::RegisterRegion(const Region&, const CallOptions& options) {

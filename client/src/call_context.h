@@ -5,6 +5,7 @@
 #include <stop_token>
 
 #include "absl/time/time.h"
+#include "client/src/bearer_token.h"
 #include "embd/client/options.h"
 #include "grpcpp/client_context.h"
 
@@ -15,7 +16,8 @@ namespace embd::client {
 /// Thread safety: as grpc::ClientContext. Destruction waits for a stop that is being requested at that moment.
 class CallContext {
  public:
-  CallContext(const CallOptions& options, absl::Duration default_timeout);
+  /// With `token`, unless it is null.
+  CallContext(const CallOptions& options, absl::Duration default_timeout, BearerToken* token);
   CallContext(const CallContext&) = delete;
   CallContext& operator=(const CallContext&) = delete;
 

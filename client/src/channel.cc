@@ -6,6 +6,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/src/address.h"
+#include "client/src/bearer_token.h"
+#include "client/src/channel_credentials.h"
 #include "client/src/grpc_transport.h"
 #include "grpc/grpc.h"
 #include "grpcpp/create_channel.h"
@@ -63,6 +65,9 @@ grpc::ChannelArguments Arguments(const ClientOptions& options, bool serving_only
   if (options.keepalive_interval < absl::Hours(24 * 7)) {   // else the number of milliseconds may not fit
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(options.keepalive_interval / absl::Milliseconds(1)));
   }
+  if (options.tls.has_value() && !options.tls->server_name.empty()) {
+    arguments.SetSslTargetNameOverride(options.tls->server_name);
+  }
   // A server that has just started should be found soon: gRPC waits 1 s after the first failure, and up to 2 min later.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5'000);
@@ -77,14 +82,20 @@ absl::StatusOr<Client> Client::Connect(absl::string_view address, const ClientOp
   if (absl::Status status = Check(options); !status.ok()) return status;
   const auto target = TargetOf(address);
   if (!target.ok()) return target.status();
+  const auto credentials = CredentialsFor(*target, options.tls);
+  if (!credentials.ok()) return credentials.status();
+  auto token = BearerToken::Create(options);
+  if (!token.ok()) return token.status();
   const auto channel = [&](bool serving_only) {
-    return grpc::CreateCustomChannel(*target, grpc::InsecureChannelCredentials(), Arguments(options, serving_only));
+    return grpc::CreateCustomChannel(*target, *credentials, Arguments(options, serving_only));
   };
-  return Client(std::make_shared<GrpcTransport>(channel(true), channel(false), options.timeout, options.max_attempts));
+  return Client(std::make_shared<GrpcTransport>(channel(true), channel(false), options.timeout, options.max_attempts,
+                                                *std::move(token)));
 }
 
 Client FromChannel(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout) {
-  return Client(std::make_shared<GrpcTransport>(std::move(channel), timeout, ClientOptions().max_attempts));
+  return Client(
+      std::make_shared<GrpcTransport>(channel, channel, timeout, ClientOptions().max_attempts, /*token=*/nullptr));
 }
 
 }  // namespace embd::client

@@ -41,7 +41,7 @@ ChunkedCall::Outcome ChunkedCall::CallOnce() {
   if (!bytes.ok()) return {.status = bytes.status()};
   CallOptions options = options_;
   options.timeout = deadline_ - absl::Now();
-  CallContext context(options, *options.timeout);
+  CallContext context(options, *options.timeout, token_);
   context.grpc()->set_initial_metadata_corked(true);  // goes out with the request
   OwnQueue queue;
   const auto call = stub_.PrepareCall(context.grpc(), kMethod, queue.get());

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/src/bearer_token.h"
 #include "client/src/chunked_reply.h"
 #include "client/src/reply_sink.h"
 #include "client/src/retry.h"
@@ -23,14 +24,16 @@ namespace embd::client {
 /// Thread safety: not thread-safe.
 class ChunkedCall {
  public:
-  /// What is passed by pointer or reference outlives this. `max_attempts` is how many calls are made at most.
+  /// What is passed by pointer or reference outlives this. `max_attempts` is how many calls are made at most;
+  /// `token` may be null.
   ChunkedCall(grpc::GenericStub* stub, const EmbedRequest& request, const CallOptions& options, absl::Time deadline,
-              int max_attempts, RetryBudget* budget, ReplySink* sink)
+              int max_attempts, RetryBudget* budget, BearerToken* token, ReplySink* sink)
       : stub_(*stub),
         request_(request),
         options_(options),
         deadline_(deadline),
         retry_(max_attempts, deadline, budget),
+        token_(token),
         reply_(sink) {}
 
   /// Makes the calls; blocks. To be called once.
@@ -56,6 +59,7 @@ class ChunkedCall {
   const CallOptions& options_;
   const absl::Time deadline_;
   Retry retry_;
+  BearerToken* const token_;
   ChunkedReply reply_;
   std::string if_checksum_;
   bool unknown_to_server_ = false;

@@ -133,6 +133,18 @@ absl::StatusOr<ServerInfo> Client::GetServerInfo(const CallOptions& options) con
   return transport_->GetServerInfo(options);
 }
 
+absl::StatusOr<LoadedModel> Client::LoadModel(const std::string& name, const CallOptions& options) const {
+  return transport_->LoadModel(name, options);
+}
+
+absl::Status Client::UnloadModel(const std::string& name, const CallOptions& options) const {
+  return transport_->UnloadModel(name, options);
+}
+
+absl::StatusOr<ReloadReport> Client::ReloadConfig(const CallOptions& options) const {
+  return transport_->ReloadConfig(options);
+}
+
 absl::Status Client::RegisterRegion(const Region& region, const CallOptions& options) const {
   return transport_->RegisterRegion(region, options);
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/src/convert_rotary.h"
+#include "proto/wire/status.h"
 
 namespace embd::client {
 namespace {
@@ -222,6 +223,32 @@ ServerInfo FromProto(const v1::GetServerInfoResponse& response) {
                      .max_sequence_length = limits.max_sequence_length(),
                      .max_bytes_in_flight = limits.max_bytes_in_flight()},
           .shared_memory_prefix = response.shared_memory_prefix()};
+}
+
+LoadedModel FromProto(const v1::LoadedModel& model) {
+  return {.name = model.name(),
+          .version = model.version(),
+          .generation = model.generation(),
+          .checksum = model.checksum(),
+          .load_time = absl::Milliseconds(model.load_time_ms())};
+}
+
+ReloadReport FromProto(const v1::ReloadConfigResponse& response) {
+  ReloadReport report = {.unloaded = ToVector(response.unloaded()),
+                         .unchanged = ToVector(response.unchanged()),
+                         .needs_restart = ToVector(response.needs_restart()),
+                         .applied = ToVector(response.applied())};
+  for (const v1::LoadedModel& model : response.loaded()) report.loaded.push_back(FromProto(model));
+  for (const v1::LoadedModel& model : response.reloaded()) report.reloaded.push_back(FromProto(model));
+  for (const v1::ReloadFailure& failure : response.failures()) {
+    v1::RequestStatus status;
+    status.set_code(failure.code());
+    status.set_message(failure.message());
+    status.set_reason(failure.reason());
+    report.failures.push_back(
+        {.model = failure.model(), .setting = failure.setting(), .status = wire::FromRequestStatus(status)});
+  }
+  return report;
 }
 
 v1::RegisterRegionRequest ToRequest(const Region& region) {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "embd/client/admin.h"
 #include "embd/client/diagnostics.h"
 #include "embd/client/embedding.h"
 #include "embd/client/region.h"
@@ -31,6 +32,9 @@ namespace embd::client {
 [[nodiscard]] TokenIds FromProto(const v1::LookUpTokensResponse& response);
 [[nodiscard]] NeighbourCurve FromProto(const v1::NeighbourSimilarityResponse& response);
 [[nodiscard]] ServerInfo FromProto(const v1::GetServerInfoResponse& response);
+
+[[nodiscard]] LoadedModel FromProto(const v1::LoadedModel& model);
+[[nodiscard]] ReloadReport FromProto(const v1::ReloadConfigResponse& response);
 
 [[nodiscard]] v1::RegisterRegionRequest ToRequest(const Region& region);
 [[nodiscard]] std::vector<Region> FromProto(const v1::ListRegionsResponse& response);

@@ -30,8 +30,8 @@ absl::StatusOr<Embedding> ReadEmbedding(grpc::ByteBuffer* bytes, const wire::Str
 
 }  // namespace
 
-GrpcStream::GrpcStream(grpc::GenericStub* stub, const CallOptions& options)
-    : context_(options, /*default_timeout=*/absl::InfiniteDuration()),
+GrpcStream::GrpcStream(grpc::GenericStub* stub, const CallOptions& options, BearerToken* token)
+    : context_(options, /*default_timeout=*/absl::InfiniteDuration(), token),
       call_(stub->PrepareCall(context_.grpc(), "/embd.v1.EmbeddingService/EmbedStream", &queue_)) {}
 
 GrpcStream::~GrpcStream() {

@@ -20,7 +20,7 @@ namespace embd::client {
 /// Of the threads that wait, one polls the connection for all of them.
 class GrpcStream : public StreamTransport {
  public:
-  GrpcStream(grpc::GenericStub* stub, const CallOptions& options);
+  GrpcStream(grpc::GenericStub* stub, const CallOptions& options, BearerToken* token);
   ~GrpcStream() override;
 
   /// Waits for the connection; called once, before all else.

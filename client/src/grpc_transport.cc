@@ -27,11 +27,13 @@ constexpr char kEmbedMethod[] = "/embd.v1.EmbeddingService/Embed";
 class AsyncEmbed final : public Completion {
  public:
   AsyncEmbed(grpc::GenericStub stub, std::shared_ptr<OpenQueue> queue, std::shared_ptr<RetryBudget> budget,
-             const CallOptions& options, absl::Time deadline, int max_attempts, grpc::ByteBuffer request,
-             std::optional<SharedMemoryTarget> target, Transport::Place place, Transport::EmbedDone done)
+             std::shared_ptr<BearerToken> token, const CallOptions& options, absl::Time deadline, int max_attempts,
+             grpc::ByteBuffer request, std::optional<SharedMemoryTarget> target, Transport::Place place,
+             Transport::EmbedDone done)
       : stub_(std::move(stub)),
         queue_(std::move(queue)),
         budget_(std::move(budget)),
+        token_(std::move(token)),
         options_(options),
         deadline_(deadline),
         retry_(max_attempts, deadline, budget_.get()),
@@ -44,7 +46,8 @@ class AsyncEmbed final : public Completion {
   void Start() {
     const bool started = queue_->Use([this](grpc::CompletionQueue* queue) {
       options_.timeout = deadline_ - absl::Now();
-      context_.emplace(options_, *options_.timeout);
+      call_.reset();  // it lies in memory of the call
+      context_.emplace(options_, *options_.timeout, token_.get());
       call_ = stub_.PrepareUnaryCall(context_->grpc(), kEmbedMethod, request_, queue);
       call_->StartCall();
       call_->Finish(&reply_, &status_, static_cast<Completion*>(this));
@@ -79,6 +82,7 @@ class AsyncEmbed final : public Completion {
   grpc::GenericStub stub_;
   const std::shared_ptr<OpenQueue> queue_;
   const std::shared_ptr<RetryBudget> budget_;
+  const std::shared_ptr<BearerToken> token_;
   CallOptions options_;
   const absl::Time deadline_;
   Retry retry_;
@@ -97,11 +101,12 @@ class AsyncEmbed final : public Completion {
 }  // namespace
 
 GrpcTransport::GrpcTransport(std::shared_ptr<grpc::Channel> channel, std::shared_ptr<grpc::Channel> any_state,
-                             absl::Duration timeout, int max_attempts)
+                             absl::Duration timeout, int max_attempts, std::shared_ptr<BearerToken> token)
     : stub_(std::move(channel)),
       any_state_stub_(std::move(any_state)),
       timeout_(timeout),
-      max_attempts_(max_attempts) {}
+      max_attempts_(max_attempts),
+      token_(std::move(token)) {}
 
 absl::StatusOr<grpc::ByteBuffer> GrpcTransport::CallAtMost(grpc::GenericStub* stub, int max_attempts,
                                                            const char* method, const grpc::ByteBuffer& request,
@@ -111,7 +116,7 @@ absl::StatusOr<grpc::ByteBuffer> GrpcTransport::CallAtMost(grpc::GenericStub* st
   CallOptions attempt = options;
   while (true) {
     attempt.timeout = deadline - absl::Now();
-    CallContext context(attempt, timeout_);
+    CallContext context(attempt, timeout_, token_.get());
     OwnQueue queue;
     grpc::ByteBuffer reply;
     grpc::Status status;
@@ -140,7 +145,7 @@ absl::StatusOr<Response> GrpcTransport::CallWithMessages(const char* method, con
                                                          const CallOptions& options) {
   const auto bytes = ToBytes(request);
   if (!bytes.ok()) return bytes.status();
-  auto reply = Call(method, *bytes, options);
+  auto reply = CallAtMost(&any_state_stub_, max_attempts_, method, *bytes, options);
   if (!reply.ok()) return reply.status();
   Response response;
   if (absl::Status status = FromBytes(&*reply, &response); !status.ok()) return status;
@@ -175,7 +180,7 @@ absl::StatusOr<EmbedInfo> GrpcTransport::EmbedTo(ReplySink* sink, const EmbedReq
     info = EmbedUnary(sink, request, options);
   } else {
     const absl::Time deadline = absl::Now() + options.timeout.value_or(timeout_);
-    ChunkedCall call(&stub_, request, options, deadline, max_attempts_, budget_.get(), sink);
+    ChunkedCall call(&stub_, request, options, deadline, max_attempts_, budget_.get(), token_.get(), sink);
     info = call.Run();
     if (call.is_unknown_to_server() && options.chunks == Chunks::kAuto) {
       choice_.ServerHasNoChunks();
@@ -205,13 +210,14 @@ void GrpcTransport::EmbedAsync(const EmbedRequest& request, Place place, const C
   if (!bytes.ok()) return done(bytes.status());
   const auto queue = loop_.Queue();
   if (!queue.ok()) return done(queue.status());
-  auto* const call = new AsyncEmbed(stub_, *queue, budget_, options, absl::Now() + options.timeout.value_or(timeout_),
-                                    max_attempts_, *bytes, request.output_target, std::move(place), std::move(done));
+  auto* const call =
+      new AsyncEmbed(stub_, *queue, budget_, token_, options, absl::Now() + options.timeout.value_or(timeout_),
+                     max_attempts_, *bytes, request.output_target, std::move(place), std::move(done));
   call->Start();
 }
 
 absl::StatusOr<std::unique_ptr<StreamTransport>> GrpcTransport::OpenStream(const CallOptions& options) {
-  auto stream = std::make_unique<GrpcStream>(&stub_, options);
+  auto stream = std::make_unique<GrpcStream>(&stub_, options, token_.get());
   if (absl::Status status = stream->Start(); !status.ok()) return status;
   return stream;
 }
@@ -274,6 +280,27 @@ absl::StatusOr<HealthStatus> GrpcTransport::CheckHealth(const std::string& servi
   auto reply = CallAtMost(&any_state_stub_, max_attempts_, kHealthCheckMethod, HealthRequest(service), options);
   if (!reply.ok()) return reply.status();
   return ReadHealthReply(&*reply);
+}
+
+absl::StatusOr<LoadedModel> GrpcTransport::LoadModel(const std::string& name, const CallOptions& options) {
+  v1::LoadModelRequest request;
+  request.set_name(name);
+  const auto response = ChangeWithMessages<v1::LoadModelResponse>("/embd.v1.AdminService/LoadModel", request, options);
+  if (!response.ok()) return response.status();
+  return FromProto(response->model());
+}
+
+absl::Status GrpcTransport::UnloadModel(const std::string& name, const CallOptions& options) {
+  v1::UnloadModelRequest request;
+  request.set_name(name);
+  return ChangeWithMessages<v1::UnloadModelResponse>("/embd.v1.AdminService/UnloadModel", request, options).status();
+}
+
+absl::StatusOr<ReloadReport> GrpcTransport::ReloadConfig(const CallOptions& options) {
+  const auto response = ChangeWithMessages<v1::ReloadConfigResponse>("/embd.v1.AdminService/ReloadConfig",
+                                                                     v1::ReloadConfigRequest(), options);
+  if (!response.ok()) return response.status();
+  return FromProto(*response);
 }
 
 absl::Status GrpcTransport::RegisterRegion(const Region& region, const CallOptions& options) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "client/src/bearer_token.h"
 #include "client/src/chunk_choice.h"
 #include "client/src/completion_loop.h"
 #include "client/src/reply_sink.h"
@@ -26,13 +27,10 @@ namespace embd::client {
 class GrpcTransport : public Transport {
  public:
   /// `timeout` and `max_attempts` are as in ClientOptions; the latter for calls that only ask, which the channel must
-  /// not try again by itself.
-  GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout, int max_attempts)
-      : GrpcTransport(channel, channel, timeout, max_attempts) {}
-
-  /// `any_state` reaches servers also while they are not serving: health is asked for, and models are seen to, there.
+  /// not try again by itself. `any_state` reaches servers also while they are not serving: health and models are asked
+  /// for, and seen to, there. `token` goes with each call; null: none does.
   GrpcTransport(std::shared_ptr<grpc::Channel> channel, std::shared_ptr<grpc::Channel> any_state,
-                absl::Duration timeout, int max_attempts);
+                absl::Duration timeout, int max_attempts, std::shared_ptr<BearerToken> token);
 
   [[nodiscard]] absl::StatusOr<EmbedInfo> Embed(const EmbedRequest& request, const Place& place,
                                                 const CallOptions& options) override;
@@ -54,6 +52,9 @@ class GrpcTransport : public Transport {
   [[nodiscard]] absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<HealthStatus> CheckHealth(const std::string& service,
                                                          const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<LoadedModel> LoadModel(const std::string& name, const CallOptions& options) override;
+  [[nodiscard]] absl::Status UnloadModel(const std::string& name, const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<ReloadReport> ReloadConfig(const CallOptions& options) override;
   [[nodiscard]] absl::Status RegisterRegion(const Region& region, const CallOptions& options) override;
   [[nodiscard]] absl::Status UnregisterRegion(const std::string& name, const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<std::vector<Region>> ListRegions(const CallOptions& options) override;
@@ -69,11 +70,11 @@ class GrpcTransport : public Transport {
   absl::StatusOr<grpc::ByteBuffer> CallAtMost(grpc::GenericStub* stub, int max_attempts, const char* method,
                                               const grpc::ByteBuffer& request, const CallOptions& options);
 
-  // The same with messages.
+  // The same with messages, to servers in any state.
   template <typename Response, typename Request>
   absl::StatusOr<Response> CallWithMessages(const char* method, const Request& request, const CallOptions& options);
 
-  // One that changes something, which only the channel may try again, before the server has seen to it.
+  // One that changes something, in any state, which only the channel may try again, before the server has seen to it.
   template <typename Response, typename Request>
   absl::StatusOr<Response> ChangeWithMessages(const char* method, const Request& request, const CallOptions& options);
 
@@ -81,6 +82,7 @@ class GrpcTransport : public Transport {
   grpc::GenericStub any_state_stub_;
   const absl::Duration timeout_;
   const int max_attempts_;
+  const std::shared_ptr<BearerToken> token_;
   const std::shared_ptr<RetryBudget> budget_ = std::make_shared<RetryBudget>();
   ChunkChoice choice_;
   CompletionLoop loop_;

@@ -1,6 +1,7 @@
 #include "server/app/embedding_server.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <limits>
@@ -21,6 +22,8 @@
 #include "server/app/idle_memory.h"
 #include "server/app/memory_limit.h"
 #include "server/app/model_repository.h"
+#include "server/app/reload.h"
+#include "server/app/security.h"
 #include "server/app/table_budget.h"
 #include "server/app/unix_socket.h"
 #include "server/app/version.h"
@@ -37,6 +40,8 @@
 namespace embd::app {
 namespace {
 
+// Models are built one after the other, but what shares a load, or unloads another model, need not wait for that.
+constexpr int kLoadThreads = 4;
 constexpr std::int64_t kMaxIdleReplyBytes = std::int64_t{512} << 20;
 constexpr std::chrono::seconds kIdleMemoryPeriod(30);
 constexpr absl::string_view kUnixPrefix = "unix:";
@@ -89,31 +94,76 @@ oip::Datatype ToDatatype(config::OutputType type) {
   return inference::TYPE_FP32;
 }
 
+// What health checks may ask for besides models: the whole server, and its services.
+constexpr std::array kServices = {"", v1::EmbeddingService::service_full_name(),
+                                  v1::DiagnosticsService::service_full_name(), v1::AdminService::service_full_name(),
+                                  inference::GRPCInferenceService::service_full_name()};
+
+LiveSetting LogLevel(const std::string& started) {
+  return {.key = "server.log.level",
+          .apply = [level = started](const config::ServerConfig& now) mutable -> absl::StatusOr<bool> {
+            if (absl::Status status = observability::SetLogLevel(now.log.level); !status.ok()) return status;
+            return std::exchange(level, now.log.level) != now.log.level;
+          }};
+}
+
 class Server final : public EmbeddingServer {
  public:
-  Server(const config::ServerConfig& config, const Servables& others)
+  Server(const config::ServerConfig& config, const Servables& others, ReadConfig read)
       : backend_(MakeBackend(config)),
         repository_(config, budget_, &backend_->models, &backend_->statistics,
                     [this](const std::string& model, bool serving) { health_.Set(model, serving); }),
+        reload_(config, std::move(read), LiveSettings(config), &repository_),
         oip_context_{
             .backend = *backend_,
             .control = repository_,
+            .loads = loads_,
+            .ready = ready_,
             .stopping = stopping_,
             .options = {.server_name = config.inference.name,
                         .output_datatype = ToDatatype(config.inference.output_type)},
             .servables = oip::Servables(
-                &backend_->models, &repository_,
+                &backend_->models,
                 {.output_datatype = ToDatatype(config.inference.output_type), .limits = backend_->limits}, others)},
         embedding_service_(backend_.get()),
         diagnostics_service_(backend_.get()),
-        admin_service_(backend_.get()),
+        admin_service_(backend_.get(),
+                       {.control = repository_, .reload = [this] { return reload_.Run(); }, .workers = loads_}),
         inference_service_(&oip_context_) {
     for (const auto& each : others) backend_->statistics.Open(each->name(), each->version());
+    for (const char* const service : kServices) health_.Set(service, false);
+    for (const config::ModelConfig& model : config.models) health_.Set(model.name, false);
   }
 
   ~Server() override { Shutdown(absl::ZeroDuration()); }
 
-  absl::Status LoadAll() { return repository_.LoadAll(); }
+  absl::Status Secure(const config::ServerConfig& config) {
+    auto security = Security::Create(config, &backend_->gate.access());
+    if (!security.ok()) return security.status();
+    security_ = *std::move(security);
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadModels(const std::function<void()>& ready) override {
+    return repository_.LoadAll([&] {
+      ready_.store(true);
+      for (const char* const service : kServices) health_.Set(service, true);
+      observability::LogInfo(absl::StrCat("embd ", kVersion, " serves on ", absl::StrJoin(addresses_, ", "),
+                                          ", SIMD target ", core::SimdTarget()));
+      ready();
+    });
+  }
+
+  bool IsLoading() const override { return repository_.IsLoading(); }
+
+  absl::StatusOr<service::ReloadReport> ReloadConfig() override { return reload_.Run(); }
+
+  void ReloadConfigInBackground(std::function<void()> done) override {
+    loads_.Add([this, done = std::move(done)] {
+      (void)reload_.Run();  // which logs what comes of it
+      done();
+    });
+  }
 
   absl::Status Listen(const config::ServerConfig& config) {
     const std::vector<std::string>& addresses = config.listen;
@@ -132,13 +182,15 @@ class Server final : public EmbeddingServer {
     std::vector<int> ports(addresses.size(), 0);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       std::string bound = addresses[i];
+      auto credentials = security_->TcpCredentials();
       if (absl::string_view path = addresses[i]; absl::ConsumePrefix(&path, kUnixPrefix)) {
         auto claimed = UnixSocket::Claim(path);
         if (!claimed.ok()) return claimed.status();
         bound = absl::StrCat(kUnixPrefix, claimed->temporary_path());
         sockets_.push_back(*std::move(claimed));
+        credentials = grpc::InsecureServerCredentials();
       }
-      builder.AddListeningPort(bound, grpc::InsecureServerCredentials(), &ports[i]);
+      builder.AddListeningPort(bound, std::move(credentials), &ports[i]);
     }
     server_ = builder.BuildAndStart();
     for (std::size_t i = 0; i < addresses.size(); ++i) {
@@ -152,14 +204,8 @@ class Server final : public EmbeddingServer {
     for (UnixSocket& socket : sockets_) {
       if (absl::Status status = socket.Publish(); !status.ok()) return status;
     }
-    for (const char* const service :
-         {"", v1::EmbeddingService::service_full_name(), v1::DiagnosticsService::service_full_name(),
-          v1::AdminService::service_full_name(), inference::GRPCInferenceService::service_full_name()}) {
-      health_.Set(service, true);
-    }
     health_.Serve(server_->GetHealthCheckService());
-    observability::LogInfo(absl::StrCat("embd ", kVersion, " serves on ", absl::StrJoin(addresses_, ", "),
-                                        ", SIMD target ", core::SimdTarget()));
+    observability::LogInfo(absl::StrCat("listening on ", absl::StrJoin(addresses_, ", ")));
     return absl::OkStatus();
   }
 
@@ -173,10 +219,13 @@ class Server final : public EmbeddingServer {
 
   service::ModelControl& model_control() override { return repository_; }
 
+  absl::Status ReloadSecurity() override { return security_->Reload(); }
+
   void Shutdown(absl::Duration grace) override {
     if (server_ == nullptr || stopping_.exchange(true)) return;
     observability::LogInfo(absl::StrCat("draining for at most ", absl::FormatDuration(grace)));
     health_.Stop();
+    repository_.Stop();
     for (UnixSocket& socket : sockets_) socket.Remove();  // a successor may bind while calls are drained
     server_->Shutdown(absl::ToChronoTime(absl::Now() + grace));
     observability::LogInfo("stopped");
@@ -193,17 +242,34 @@ class Server final : public EmbeddingServer {
     return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
   }
 
+  // What another path or file is named for is only read at the start; the files themselves can change.
+  LiveSetting SecurityFiles() {
+    return {.key = "server.tls, server.tokens",
+            .apply = [this](const config::ServerConfig& /*now*/) -> absl::StatusOr<bool> {
+              if (absl::Status status = security_->Reload(); !status.ok()) return status;
+              return false;
+            }};
+  }
+
+  std::vector<LiveSetting> LiveSettings(const config::ServerConfig& config) {
+    return {LogLevel(config.log.level), SecurityFiles()};
+  }
+
   // The repository and the services use what stands before them, and gRPC's server uses the services.
   const std::unique_ptr<service::Backend> backend_;
   const TableBudget budget_{MemoryLimit()};
   Health health_;
   ModelRepository repository_;
+  Reload reload_;
+  std::atomic<bool> ready_ = false;
   std::atomic<bool> stopping_ = false;
   oip::Context oip_context_;
   service::EmbeddingService embedding_service_;
   service::DiagnosticsService diagnostics_service_;
   service::AdminService admin_service_;
   oip::InferenceService inference_service_;
+  std::unique_ptr<Security> security_;
+  service::WorkerPool loads_{kLoadThreads};
   std::unique_ptr<grpc::Server> server_;
   std::vector<UnixSocket> sockets_;
   std::vector<std::string> addresses_;
@@ -213,14 +279,22 @@ class Server final : public EmbeddingServer {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<EmbeddingServer>> EmbeddingServer::Start(const config::ServerConfig& config,
-                                                                        const Servables& others) {
+absl::StatusOr<std::unique_ptr<EmbeddingServer>> EmbeddingServer::Listen(const config::ServerConfig& config,
+                                                                         const Servables& others, ReadConfig read) {
   // gRPC tidies up when its last user leaves, and then waits up to ten seconds for a poller that covered a blocked
   // write. One reference is kept to the end of the process, so that a server stops as soon as it is drained.
   [[maybe_unused]] static const bool kept = (grpc_init(), true);
-  auto server = std::make_unique<Server>(config, others);
-  if (absl::Status status = server->LoadAll(); !status.ok()) return status;
+  auto server = std::make_unique<Server>(config, others, std::move(read));
+  if (absl::Status status = server->Secure(config); !status.ok()) return status;
   if (absl::Status status = server->Listen(config); !status.ok()) return status;
+  return server;
+}
+
+absl::StatusOr<std::unique_ptr<EmbeddingServer>> EmbeddingServer::Start(const config::ServerConfig& config,
+                                                                        const Servables& others, ReadConfig read) {
+  auto server = Listen(config, others, std::move(read));
+  if (!server.ok()) return server.status();
+  if (absl::Status status = (*server)->LoadModels([] {}); !status.ok()) return status;
   return server;
 }
 

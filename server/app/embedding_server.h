@@ -1,10 +1,12 @@
 #ifndef EMBD_SERVER_APP_EMBEDDING_SERVER_H_
 #define EMBD_SERVER_APP_EMBEDDING_SERVER_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "grpcpp/grpcpp.h"
@@ -17,23 +19,53 @@ class Servable;
 
 namespace embd::app {
 
-/// A running server: all models loaded, all addresses bound, calls being answered.
+/// A running server: all addresses bound, calls being answered. It is live at once, and ready, which health checks are
+/// told as SERVING of "", when the models that are required are loaded.
 ///
+/// Until then, calls for a model that is still to be loaded are UNAVAILABLE [MODEL_LOADING]; those for others are
+/// answered. What happens to single models later, such as an unload, does not change that the server is ready.
 /// Thread safety: thread-safe.
 class EmbeddingServer {
  public:
   /// What the Open Inference Protocol serves besides the models of the configuration.
   using Servables = std::vector<std::shared_ptr<const oip::Servable>>;
 
-  /// Loads every model, then binds every address and starts to answer.
+  /// Reads and checks the configuration anew; see Reload.
+  using ReadConfig = std::function<absl::StatusOr<config::ServerConfig>()>;
+
+  /// Binds every address and starts to answer; loads nothing. Without `read`, the configuration cannot be read again.
   ///
   /// Errors:
-  ///   those of BuildModel
+  ///   those of Security::Create
   ///   FAILED_PRECONDITION  [CANNOT_LISTEN] an address cannot be bound, or is another server's; names it.
-  [[nodiscard]] static absl::StatusOr<std::unique_ptr<EmbeddingServer>> Start(const config::ServerConfig& config,
-                                                                              const Servables& others = {});
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<EmbeddingServer>> Listen(const config::ServerConfig& config,
+                                                                               const Servables& others = {},
+                                                                               ReadConfig read = {});
 
-  virtual ~EmbeddingServer() = default;  ///< as Shutdown without grace
+  /// Listen and LoadModels: returns when all is loaded that can be. Errors: those of both.
+  [[nodiscard]] static absl::StatusOr<std::unique_ptr<EmbeddingServer>> Start(const config::ServerConfig& config,
+                                                                              const Servables& others = {},
+                                                                              ReadConfig read = {});
+
+  /// As Shutdown without grace. Waits for loads that are under way.
+  virtual ~EmbeddingServer() = default;
+
+  /// Loads every model, to be called once: the required ones, and then, when the server is ready and `ready` has been
+  /// called, the others, of which those that cannot be loaded are only logged. Returns early where the server is shut
+  /// down meanwhile.
+  ///
+  /// Errors: those of BuildModel, of a required model; the server is then of no use.
+  ///   UNAVAILABLE  [STOPPING] the server has been shut down before all required models were loaded.
+  [[nodiscard]] virtual absl::Status LoadModels(const std::function<void()>& ready) = 0;
+
+  /// Whether a model is being loaded, which cannot be broken off. After Shutdown, no other load begins.
+  [[nodiscard]] virtual bool IsLoading() const = 0;
+
+  /// Reads the configuration again and follows it; see Reload::Run for the errors. Blocks.
+  [[nodiscard]] virtual absl::StatusOr<service::ReloadReport> ReloadConfig() = 0;
+
+  /// ReloadConfig on a thread of the server's, and then `done`.
+  virtual void ReloadConfigInBackground(std::function<void()> done) = 0;
 
   /// The bound addresses in the order of the configuration, with real ports in place of 0.
   [[nodiscard]] virtual const std::vector<std::string>& addresses() const = 0;
@@ -44,6 +76,10 @@ class EmbeddingServer {
 
   /// The models of the configuration, to be loaded anew and unloaded.
   [[nodiscard]] virtual service::ModelControl& model_control() = 0;
+
+  /// Reads the files of TLS and tokens again. (Changes are found without it, within about a second.) Errors: those of
+  /// Security::Reload; what was in use stays.
+  [[nodiscard]] virtual absl::Status ReloadSecurity() = 0;
 
   /// Tells health checks NOT_SERVING, refuses new calls, gives calls in flight `grace` to end, then cancels them. Calls
   /// after the first do nothing.

@@ -24,6 +24,4 @@ absl::Status SetUpProcess(const std::string& log_level, const std::string& simd_
   return status.ok() ? status : absl::Status(status.code(), absl::StrCat("EMBD_SIMD: ", status.message()));
 }
 
-void RefuseToReload() { observability::LogWarning("SIGHUP is ignored: reloading is not served by this server"); }
-
 }  // namespace embd::app

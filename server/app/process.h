@@ -15,9 +15,6 @@ namespace embd::app {
 ///   INVALID_ARGUMENT  no such level or target; the message says which there are.
 [[nodiscard]] absl::Status SetUpProcess(const std::string& log_level, const std::string& simd_target);
 
-/// Answers SIGHUP, by a line in the log: nothing is loaded anew.
-void RefuseToReload();
-
 }  // namespace embd::app
 
 #endif  // EMBD_SERVER_APP_PROCESS_H_

@@ -25,6 +25,8 @@ struct Options {
 struct Context {
   service::Backend& backend;
   service::ModelControl& control;
+  service::WorkerPool& loads;         ///< that load and unload; end before `control` does
+  const std::atomic<bool>& ready;     ///< set once the models are there that the server must have
   const std::atomic<bool>& stopping;  ///< set once the server drains
   const Options options;
   Servables servables;

@@ -1,5 +1,6 @@
 #include "server/oip/inference_service.h"
 
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +10,7 @@
 #include "server/oip/model_stream_reactor.h"
 #include "server/oip/region_calls.h"
 #include "server/oip/repository_calls.h"
+#include "server/service/detached_unary.h"
 #include "server/service/pooled_unary.h"
 #include "server/service/raw_unary.h"
 
@@ -20,6 +22,7 @@ using grpc::CallbackServerContext;
 using grpc::ServerUnaryReactor;
 using service::Length;
 using service::Method;
+using Time = std::chrono::steady_clock::time_point;
 
 // One call with ordinary messages: `answer` makes the Response from (request, call).
 template <typename Request, typename Response, typename Answer>
@@ -74,7 +77,7 @@ ServerUnaryReactor* InferenceService::ServerReady(CallbackServerContext* context
       *context_, Method::kServerReady, context, request, reply, Length::kShort,
       [this](const Request& /*message*/, const service::Call& /*call*/) -> absl::StatusOr<Response> {
         Response response;
-        response.set_ready(!context_->stopping.load());
+        response.set_ready(context_->ready.load() && !context_->stopping.load());
         return response;
       });
 }
@@ -166,10 +169,10 @@ ServerUnaryReactor* InferenceService::RepositoryModelLoad(CallbackServerContext*
                                                           ByteBuffer* reply) {
   using Request = ::inference::RepositoryModelLoadRequest;
   using Response = ::inference::RepositoryModelLoadResponse;
-  return Start<Request, Response>(
-      *context_, Method::kRepositoryModelLoad, context, request, reply, Length::kLong,
-      [this](const Request& message, const service::Call& /*call*/) -> absl::StatusOr<Response> {
-        return AnswerLoad(*context_, message);
+  return service::DetachedUnary<Request, Response>::Start(
+      &context_->backend, &context_->loads, Method::kRepositoryModelLoad, context, request, reply,
+      [this](const Request& message, [[maybe_unused]] Time asked) -> absl::StatusOr<Response> {
+        return AnswerLoad(*context_, message, asked);
       });
 }
 
@@ -177,9 +180,9 @@ ServerUnaryReactor* InferenceService::RepositoryModelUnload(CallbackServerContex
                                                             ByteBuffer* reply) {
   using Request = ::inference::RepositoryModelUnloadRequest;
   using Response = ::inference::RepositoryModelUnloadResponse;
-  return Start<Request, Response>(
-      *context_, Method::kRepositoryModelUnload, context, request, reply, Length::kLong,
-      [this](const Request& message, const service::Call& /*call*/) -> absl::StatusOr<Response> {
+  return service::DetachedUnary<Request, Response>::Start(
+      &context_->backend, &context_->loads, Method::kRepositoryModelUnload, context, request, reply,
+      [this](const Request& message, [[maybe_unused]] Time asked) -> absl::StatusOr<Response> {
         return AnswerUnload(*context_, message);
       });
 }

@@ -84,7 +84,8 @@ absl::StatusOr<::inference::RepositoryIndexResponse> AnswerIndex(const Context& 
 }
 
 absl::StatusOr<::inference::RepositoryModelLoadResponse> AnswerLoad(
-    Context& context, const ::inference::RepositoryModelLoadRequest& request) {
+    Context& context, const ::inference::RepositoryModelLoadRequest& request,
+    std::chrono::steady_clock::time_point asked) {
   const std::string& model = request.model_name();
   if (absl::Status status = CheckMayControl(context.control, request.repository_name()); !status.ok()) return status;
   if (absl::Status status = CheckName(model); !status.ok()) return status;
@@ -94,7 +95,9 @@ absl::StatusOr<::inference::RepositoryModelLoadResponse> AnswerLoad(
         absl::StrCat("failed to load ", InQuotes(model), ", parameter ", InQuotes(request.parameters().begin()->first),
                      " is not supported: models are loaded as the server's configuration says"));
   }
-  if (absl::Status status = context.control.Load(model); !status.ok()) return Failed("load", model, status);
+  if (const auto loaded = context.control.LoadSince(model, asked); !loaded.ok()) {
+    return Failed("load", model, loaded.status());
+  }
   return ::inference::RepositoryModelLoadResponse();
 }
 

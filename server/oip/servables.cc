@@ -23,11 +23,20 @@ absl::Status CheckVersion(const Servable& servable, const std::string& version) 
       absl::StrCat("Request for unknown model: ", InQuotes(servable.name()), " version ", number, " is not found"));
 }
 
+// In Triton's words, of a name that the registry refuses.
+absl::Status NotServed(const std::string& name, const absl::Status& why) {
+  const std::string beginning = absl::StrCat("Request for unknown model: ", InQuotes(name));
+  if (why.code() == absl::StatusCode::kUnavailable) {
+    return core::Error(why.code(), core::ErrorReason(why), absl::StrCat(beginning, " is not ready: ", why.message()));
+  }
+  return core::Error(absl::StatusCode::kNotFound, "MODEL_NOT_FOUND", absl::StrCat(beginning, " is not found"));
+}
+
 }  // namespace
 
-Servables::Servables(const core::ModelRegistry* models, const service::ModelControl* control,
-                     const EmbeddingOptions& options, const std::vector<std::shared_ptr<const Servable>>& others)
-    : models_(*models), control_(*control), options_(options) {
+Servables::Servables(const core::ModelRegistry* models, const EmbeddingOptions& options,
+                     const std::vector<std::shared_ptr<const Servable>>& others)
+    : models_(*models), options_(options) {
   for (const auto& each : others) others_[each->name()] = each;
 }
 
@@ -39,7 +48,7 @@ absl::StatusOr<std::shared_ptr<const Servable>> Servables::Find(const std::strin
   } else if (auto model = models_.Find(name, ""); model.ok()) {
     servable = OfModel(*std::move(model));
   } else {
-    return NotFound(name);
+    return NotServed(name, model.status());
   }
   if (absl::Status status = CheckVersion(*servable, version); !status.ok()) return status;
   return servable;
@@ -54,16 +63,6 @@ std::shared_ptr<const Servable> Servables::OfModel(std::shared_ptr<const core::M
     signature = made.signature;
   }
   return std::make_shared<EmbeddingServable>(std::move(model), std::move(signature), options_);
-}
-
-absl::Status Servables::NotFound(const std::string& name) const {
-  for (const service::ModelControl::Entry& entry : control_.Index()) {
-    if (entry.name != name || entry.state == service::ModelControl::State::kReady) continue;
-    return core::Error(absl::StatusCode::kUnavailable, "MODEL_NOT_READY",
-                       absl::StrCat("Request for unknown model: ", InQuotes(name), " is not ready: ", entry.reason));
-  }
-  return core::Error(absl::StatusCode::kNotFound, "MODEL_NOT_FOUND",
-                     absl::StrCat("Request for unknown model: ", InQuotes(name), " is not found"));
 }
 
 std::vector<std::shared_ptr<const Servable>> Servables::All() const {

@@ -13,7 +13,6 @@
 #include "server/core/threads/mutex.h"
 #include "server/oip/embedding_servable.h"
 #include "server/oip/servable.h"
-#include "server/service/model_control.h"
 
 namespace embd::oip {
 
@@ -22,8 +21,8 @@ namespace embd::oip {
 /// Thread safety: thread-safe.
 class Servables {
  public:
-  /// `models` and `control` outlive this. `others` go before models of the same name.
-  Servables(const core::ModelRegistry* models, const service::ModelControl* control, const EmbeddingOptions& options,
+  /// `models` outlives this. `others` go before models of the same name.
+  Servables(const core::ModelRegistry* models, const EmbeddingOptions& options,
             const std::vector<std::shared_ptr<const Servable>>& others);
 
   /// The servable of that name and version; an empty version means the one that is served. Cost: two locks, for two
@@ -31,7 +30,7 @@ class Servables {
   ///
   /// Errors:
   ///   NOT_FOUND         [MODEL_NOT_FOUND] the name is nowhere; [VERSION_NOT_FOUND] a number that is not its version
-  ///   UNAVAILABLE       [MODEL_NOT_READY] the configuration names it, but it is not loaded; the message says why
+  ///   UNAVAILABLE       [MODEL_LOADING], [MODEL_NOT_LOADED] the configuration names it, but it is not served
   ///   INVALID_ARGUMENT  [INVALID_OPTION] a version that is neither its own nor a number
   [[nodiscard]] absl::StatusOr<std::shared_ptr<const Servable>> Find(const std::string& name,
                                                                      const std::string& version) const;
@@ -41,10 +40,8 @@ class Servables {
 
  private:
   [[nodiscard]] std::shared_ptr<const Servable> OfModel(std::shared_ptr<const core::Model> model) const;
-  [[nodiscard]] absl::Status NotFound(const std::string& name) const;
 
   const core::ModelRegistry& models_;
-  const service::ModelControl& control_;
   const EmbeddingOptions options_;
   std::map<std::string, std::shared_ptr<const Servable>> others_;
   mutable core::Mutex mutex_;  // held for a look-up, never longer

@@ -1,20 +1,42 @@
 #ifndef EMBD_SERVER_SERVICE_ADMIN_SERVICE_H_
 #define EMBD_SERVER_SERVICE_ADMIN_SERVICE_H_
 
+#include <functional>
+#include <utility>
+
+#include "absl/status/statusor.h"
 #include "embd/v1/admin.grpc.pb.h"
 #include "server/service/backend.h"
+#include "server/service/model_control.h"
+#include "server/service/worker_pool.h"
 
 namespace embd::service {
+
+/// What the calls about models and configuration work with. What it refers to outlives the service.
+struct AdminModels {
+  ModelControl& control;
+  /// Reads the configuration again and follows it. Blocks; thread-safe. Errors: those of AdminService.ReloadConfig.
+  std::function<absl::StatusOr<ReloadReport>()> reload;
+  WorkerPool& workers;  ///< of its own, for loads may take minutes; ends before what the others use
+};
 
 /// embd.v1.AdminService as gRPC sees it; what the calls do and refuse is said in admin.proto.
 ///
 /// Ownership: `backend` outlives the service. Thread safety: thread-safe.
-class AdminService final : public v1::AdminService::WithRawCallbackMethod_RegisterRegion<
-                               v1::AdminService::WithRawCallbackMethod_UnregisterRegion<
-                                   v1::AdminService::WithRawCallbackMethod_ListRegions<v1::AdminService::Service>>> {
+class AdminService final
+    : public v1::AdminService::WithRawCallbackMethod_LoadModel<v1::AdminService::WithRawCallbackMethod_UnloadModel<
+          v1::AdminService::WithRawCallbackMethod_ReloadConfig<v1::AdminService::WithRawCallbackMethod_RegisterRegion<
+              v1::AdminService::WithRawCallbackMethod_UnregisterRegion<
+                  v1::AdminService::WithRawCallbackMethod_ListRegions<v1::AdminService::Service>>>>>> {
  public:
-  explicit AdminService(Backend* backend) : backend_(backend) {}
+  AdminService(Backend* backend, AdminModels models) : backend_(backend), models_(std::move(models)) {}
 
+  grpc::ServerUnaryReactor* LoadModel(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                      grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* UnloadModel(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                        grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* ReloadConfig(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                         grpc::ByteBuffer* reply) override;
   grpc::ServerUnaryReactor* RegisterRegion(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                            grpc::ByteBuffer* reply) override;
   grpc::ServerUnaryReactor* UnregisterRegion(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
@@ -24,6 +46,7 @@ class AdminService final : public v1::AdminService::WithRawCallbackMethod_Regist
 
  private:
   Backend* const backend_;
+  const AdminModels models_;
 };
 
 }  // namespace embd::service

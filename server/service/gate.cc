@@ -7,7 +7,7 @@ namespace embd::service {
 
 absl::Status Gate::Enter(Method method, const grpc::CallbackServerContext& context, std::int64_t request_bytes) {
   counts_.CountStart(method);
-  if (absl::Status status = access_.Check(InfoOf(method).role, context); !status.ok()) return status;
+  if (absl::Status status = access_.Check(method, context); !status.ok()) return status;
   absl::Status status;
   if (calls_.fetch_add(1) >= limits_.max_calls) {
     status = Overloaded(

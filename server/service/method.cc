@@ -24,6 +24,9 @@ constexpr auto kMethods = std::to_array<MethodInfo>({
     {Method::kLookUpTokens, kDiagnostics, "LookUpTokens", kUnary, kRead},
     {Method::kNeighbourSimilarity, kDiagnostics, "NeighbourSimilarity", kUnary, kRead},
     {Method::kGetServerInfo, kDiagnostics, "GetServerInfo", kUnary, kRead},
+    {Method::kLoadModel, kAdminService, "LoadModel", kUnary, kAdmin},
+    {Method::kUnloadModel, kAdminService, "UnloadModel", kUnary, kAdmin},
+    {Method::kReloadConfig, kAdminService, "ReloadConfig", kUnary, kAdmin},
     {Method::kRegisterRegion, kAdminService, "RegisterRegion", kUnary, kAdmin},
     {Method::kUnregisterRegion, kAdminService, "UnregisterRegion", kUnary, kAdmin},
     {Method::kListRegions, kAdminService, "ListRegions", kUnary, kAdmin},
@@ -64,5 +67,14 @@ std::span<const MethodInfo> Methods() { return kMethods; }
 const MethodInfo& InfoOf(Method method) { return kMethods[static_cast<std::size_t>(method)]; }
 
 absl::string_view NameOf(Method method) { return InfoOf(method).name; }
+
+absl::string_view NameOf(Role role) {
+  switch (role) {
+    case Role::kAnyone: return "";
+    case Role::kRead: return "read";
+    case Role::kAdmin: return "admin";
+  }
+  return "";
+}
 
 }  // namespace embd::service

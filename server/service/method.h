@@ -22,6 +22,9 @@ enum class Method : std::uint8_t {
   kLookUpTokens,
   kNeighbourSimilarity,
   kGetServerInfo,
+  kLoadModel,
+  kUnloadModel,
+  kReloadConfig,
   kRegisterRegion,
   kUnregisterRegion,
   kListRegions,
@@ -73,6 +76,9 @@ struct MethodInfo {
 
 /// The method's name without its service, such as "Embed".
 [[nodiscard]] absl::string_view NameOf(Method method);
+
+/// "read" or "admin"; "" for kAnyone.
+[[nodiscard]] absl::string_view NameOf(Role role);
 
 }  // namespace embd::service
 

@@ -163,14 +163,6 @@ class SimdTest(unittest.TestCase):
 
 
 class SignalTest(unittest.TestCase):
-    def test_sighup_is_ignored_with_a_line_in_the_log(self):
-        with ServerProcess() as server, Client(server.address) as client:
-            server.send_signal(signal.SIGHUP)
-            server.await_log("reloading is not served by this server")
-
-            self.assertTrue(client.call(**REQUEST).HasField("embeddings"))
-            self.assertTrue(server.is_running())
-
     def test_sigpipe_is_ignored(self):
         with ServerProcess() as server, Client(server.address) as client:
             server.send_signal(signal.SIGPIPE)

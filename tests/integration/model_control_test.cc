@@ -63,15 +63,15 @@ TEST(ModelControl, IsOffUnlessTheConfigurationSaysOtherwise) {
   EXPECT_THAT(served.TcpClient().Embed(Request("m")), IsOk());
 }
 
-TEST(ModelControl, UnloadedModelIsNotFoundUntilItIsLoadedAgainWithTheSameBits) {
+TEST(ModelControl, UnloadedModelIsUnavailableUntilItIsLoadedAgainWithTheSameBits) {
   testing::ServedModels served(Explicit({testing::SmallModel("m", 10, kDim, 8), testing::SmallModel("n", 5, 2, 0)}));
   const client::Client client = served.TcpClient();
   ASSERT_OK_AND_ASSIGN(const client::Embedding before, client.Embed(Request("m")));
 
   ASSERT_THAT(served.server().model_control().Unload("m"), IsOk());
   EXPECT_THAT(client.Embed(Request("m")),
-              AllOf(StatusIs(absl::StatusCode::kNotFound, "there is no model \"m\"; there is \"n\""),
-                    ReasonIs("MODEL_NOT_FOUND")));
+              AllOf(StatusIs(absl::StatusCode::kUnavailable, "model \"m\" is not loaded: it was unloaded"),
+                    ReasonIs("MODEL_NOT_LOADED")));
   ASSERT_THAT(served.server().model_control().Load("m"), IsOk());
 
   ASSERT_OK_AND_ASSIGN(const client::Embedding after, client.Embed(Request("m")));
@@ -90,7 +90,7 @@ TEST(ModelControl, StreamThatIsOpenSeesTheUnloadAtItsNextRequest) {
 
   ASSERT_THAT(served.server().model_control().Unload("m"), IsOk());
   ASSERT_THAT(stream->Send(Request("m"), "2"), IsOk());
-  EXPECT_THAT(stream->Receive().value()->result, ReasonIs("MODEL_NOT_FOUND"));
+  EXPECT_THAT(stream->Receive().value()->result, ReasonIs("MODEL_NOT_LOADED"));
   EXPECT_THAT(stream->CloseSending(), IsOk());
 }
 
@@ -189,7 +189,7 @@ TEST(ModelControl, UnloadDoesNotDisturbACallUnderWay) {
   std::string data = message.data();
 
   ASSERT_THAT(served.server().model_control().Unload("wide"), IsOk());
-  EXPECT_THAT(served.TcpClient().Embed(Request("wide")), ReasonIs("MODEL_NOT_FOUND"));
+  EXPECT_THAT(served.TcpClient().Embed(Request("wide")), ReasonIs("MODEL_NOT_LOADED"));
   while (reader->Read(&message)) data += message.data();
 
   EXPECT_TRUE(reader->Finish().ok());

@@ -44,7 +44,7 @@ class CheckLayersTest(unittest.TestCase):
             with self.subTest(header):
                 self.assert_one_offence(self.offences(server__core__a_cc=f'#include "{header}"\n'), header)
 
-    def test_openssl_is_for_checksums_only(self):
+    def test_openssl_is_for_single_files_only(self):
         self.assertEqual(self.offences(server__core__table__checksum_cc="#include <openssl/evp.h>\n"), [])
         self.assert_one_offence(
             self.offences(server__core__table__checksum_cc="#include <openssl/ssl.h>\n"), "openssl/ssl.h"

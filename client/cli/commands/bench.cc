@@ -64,10 +64,10 @@ std::optional<client::CachingStatistics> StatisticsOf(const Cache& cache) {
 
 absl::StatusOr<std::vector<client::Client>> Connect(const BenchOptions& options, const Session& session) {
   std::vector<client::Client> clients;
+  client::ClientOptions connection = session.connection;
+  connection.max_attempts = 1;  // a call that is tried again would hide an error, and be two
   for (std::int64_t i = 0; i < options.connections; ++i) {
-    // A call that is tried again would hide an error, and be two.
-    absl::StatusOr<client::Client> client =
-        session.world.connect(session.server, {.timeout = session.timeout, .max_attempts = 1});
+    absl::StatusOr<client::Client> client = session.world.connect(session.server, connection);
     if (!client.ok()) return client.status();
     clients.push_back(*std::move(client));
   }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/commands/connection_flags.h"
 #include "client/cli/commands/number_range.h"
 #include "client/cli/files/number_text.h"
 
@@ -20,6 +21,7 @@ struct GlobalOptions {
   std::string server = "127.0.0.1:8001";
   std::string output = "text";
   double timeout_s = 60;
+  ConnectionFlags connection;
 };
 
 void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
@@ -37,6 +39,7 @@ void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
       ->check(SecondsFrom(0.001, 1e9))
       ->envname("EMBDCTL_TIMEOUT")
       ->capture_default_str();
+  AddConnectionFlags(app, options.connection);
   app.set_version_flag("--version", "embdctl " EMBD_VERSION, "Print the version and exit");
 }
 
@@ -77,13 +80,16 @@ int ReportParsing(const CLI::App& app, const std::vector<std::string>& arguments
 
 Outcome AskServer(const GlobalOptions& options, const Action& action, const Surroundings& world) {
   const absl::Duration timeout = absl::Seconds(options.timeout_s);
-  const absl::StatusOr<client::Client> client = world.connect(options.server, {.timeout = timeout});
+  client::ClientOptions connection = ToClientOptions(options.connection);
+  connection.timeout = timeout;
+  const absl::StatusOr<client::Client> client = world.connect(options.server, connection);
   if (!client.ok()) return WrongUsage(client.status());
   Outcome outcome = action.ask_server({.client = *client,
                                        .world = world,
                                        .json = options.output == "json",
                                        .server = options.server,
-                                       .timeout = timeout});
+                                       .timeout = timeout,
+                                       .connection = connection});
   if (outcome.code == ExitCode::kUnreachable) {
     absl::StrAppend(&outcome.message, " (server ", options.server);
     if (outcome.timed_out) absl::StrAppend(&outcome.message, ", --timeout ", options.timeout_s, " s");
@@ -127,6 +133,9 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddRotaryTableCommand(app, action);
   AddSimilarityCommand(app, action);
   AddCompareCommand(app, action);
+  AddLoadCommand(app, action);
+  AddUnloadCommand(app, action);
+  AddReloadCommand(app, action);
   AddRegionsCommand(app, action);
   AddBenchCommand(app, action);
   AddCompletionCommand(app, action);

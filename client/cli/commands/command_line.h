@@ -8,8 +8,8 @@
 
 namespace embd::cli {
 
-/// Runs embdctl with `arguments`, the program's name not among them, and the variables EMBDCTL_SERVER, EMBDCTL_OUTPUT
-/// and EMBDCTL_TIMEOUT. Results go to `world.out`, everything else to `world.err`. Returns what to exit with, see
+/// Runs embdctl with `arguments`, the program's name not among them, and the variables EMBDCTL_… that --help
+/// names. Results go to `world.out`, everything else to `world.err`. Returns what to exit with, see
 /// ExitCode.
 [[nodiscard]] int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings& world);
 

@@ -20,6 +20,9 @@ void AddRotateCommand(CLI::App& app, Action& action);
 void AddRotaryTableCommand(CLI::App& app, Action& action);
 void AddSimilarityCommand(CLI::App& app, Action& action);
 void AddCompareCommand(CLI::App& app, Action& action);
+void AddLoadCommand(CLI::App& app, Action& action);
+void AddUnloadCommand(CLI::App& app, Action& action);
+void AddReloadCommand(CLI::App& app, Action& action);
 void AddRegionsCommand(CLI::App& app, Action& action);
 void AddBenchCommand(CLI::App& app, Action& action);
 

@@ -37,6 +37,10 @@ constexpr Values kValues[] = {
     {"--inputs-embeds", "-f"},
     {"--against", "-f"},
     {"--out", "-f"},
+    {"--tls-ca", "-f"},
+    {"--tls-certificate", "-f"},
+    {"--tls-key", "-f"},
+    {"--token-file", "-f"},
 };
 
 std::vector<std::string> LongNames(const CLI::App& app) {

@@ -38,6 +38,7 @@ struct Session {
   bool json = false;                              ///< --output json
   std::string server = {};                        ///< --server, where `client` asks
   absl::Duration timeout = absl::ZeroDuration();  ///< --timeout, which `client` has
+  client::ClientOptions connection = {};          ///< what `client` was made with
 
   /// Prints one JSON value on standard output, see JsonText.
   void PrintJson(const nlohmann::ordered_json& value) const;

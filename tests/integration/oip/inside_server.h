@@ -23,8 +23,13 @@ class NoControl final : public service::ModelControl {
  public:
   [[nodiscard]] bool is_explicit() const override { return false; }
   [[nodiscard]] std::vector<Entry> Index() const override { return {}; }
-  [[nodiscard]] absl::Status Load(const std::string& /*name*/) override { return absl::UnavailableError("off"); }
-  [[nodiscard]] absl::Status Unload(const std::string& /*name*/) override { return absl::UnavailableError("off"); }
+  [[nodiscard]] absl::StatusOr<service::LoadedModel> LoadSince(const std::string& /*name*/,
+                                                               Clock::time_point /*asked*/) override {
+    return absl::FailedPreconditionError("off");
+  }
+  [[nodiscard]] absl::Status Unload(const std::string& /*name*/) override {
+    return absl::FailedPreconditionError("off");
+  }
 };
 
 /// The service on a gRPC server of the test's own, which can look inside: the model "m" of width 256 with 4096
@@ -34,9 +39,11 @@ class InsideServer : public ::testing::Test {
   explicit InsideServer(const std::vector<std::shared_ptr<const oip::Servable>>& others)
       : context_{.backend = *backend_,
                  .control = control_,
+                 .loads = loads_,
+                 .ready = ready_,
                  .stopping = stopping_,
                  .options = {},
-                 .servables = oip::Servables(&backend_->models, &control_, {.limits = backend_->limits}, others)} {
+                 .servables = oip::Servables(&backend_->models, {.limits = backend_->limits}, others)} {
     app::TableBudget budget(std::int64_t{1} << 30);
     backend_->models.Put(app::BuildModel(SmallModel("m", 10, 256, 4096), &budget).value().model);
     backend_->statistics.Open("m", "1");
@@ -68,6 +75,8 @@ class InsideServer : public ::testing::Test {
       .workers = service::WorkerPool(2),
       .diagnostics = service::WorkerPool(1)}};
   NoControl control_;
+  service::WorkerPool loads_{1};
+  const std::atomic<bool> ready_ = true;
   std::atomic<bool> stopping_ = false;
   oip::Context context_;
   oip::InferenceService service_{&context_};

@@ -42,23 +42,24 @@ class CommandRunner {
     std::istringstream in(standard_input);
     std::ostringstream out;
     std::ostringstream err;
-    const Surroundings world{.in = in,
-                             .out = out,
-                             .err = err,
-                             .connect = [this](const std::string& to,
-                                               const client::ClientOptions& options) -> absl::StatusOr<client::Client> {
-                               address = to;
-                               timeout = options.timeout;
-                               max_attempts = options.max_attempts;
-                               ++connects;
-                               if (to == "nonsense") return absl::InvalidArgumentError("no address");
-                               return client::Client(fake);
-                             },
-                             .now = [this] { return now; },
-                             .sleep = [this](absl::Duration time) { now += time; },
-                             .steady = [this] { return looks.fetch_add(1) * absl::Milliseconds(1); },
-                             .interrupted = [this] { return interrupted; },
-                             .err_is_terminal = err_is_terminal};
+    const Surroundings world{
+        .in = in,
+        .out = out,
+        .err = err,
+        .connect = [this](const std::string& to, const client::ClientOptions& given) -> absl::StatusOr<client::Client> {
+          address = to;
+          timeout = given.timeout;
+          options = given;
+          max_attempts = given.max_attempts;
+          ++connects;
+          if (to == "nonsense") return absl::InvalidArgumentError("no address");
+          return client::Client(fake);
+        },
+        .now = [this] { return now; },
+        .sleep = [this](absl::Duration time) { now += time; },
+        .steady = [this] { return looks.fetch_add(1) * absl::Milliseconds(1); },
+        .interrupted = [this] { return interrupted; },
+        .err_is_terminal = err_is_terminal};
     const int code = RunCommandLine(arguments, world);
     return {.code = code, .out = out.str(), .err = err.str()};
   }
@@ -66,7 +67,8 @@ class CommandRunner {
   std::shared_ptr<client::FakeTransport> fake = std::make_shared<client::FakeTransport>();
   std::string address;
   absl::Duration timeout;
-  int max_attempts = 0;  ///< of the last connection
+  int max_attempts = 0;           ///< of the last connection
+  client::ClientOptions options;  ///< of the last connection
   int connects = 0;
   absl::Time now = absl::UnixEpoch();
   std::atomic<std::int64_t> looks = 0;

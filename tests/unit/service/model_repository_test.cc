@@ -95,7 +95,7 @@ TEST_F(ModelRepositoryTest, ControlThatIsOffIsRefusedBeforeTheNameIsLookedAt) {
   ModelRepository& repository = Repository(/*is_explicit=*/false);
   ASSERT_THAT(repository.LoadAll(), IsOk());
 
-  const auto refused = AllOf(StatusIs(absl::StatusCode::kUnavailable,
+  const auto refused = AllOf(StatusIs(absl::StatusCode::kFailedPrecondition,
                                       "explicit model load / unload is not allowed: server.model_control is none"),
                              ReasonIs("MODEL_CONTROL_OFF"));
   EXPECT_THAT(repository.Load("a"), refused);
@@ -124,7 +124,9 @@ TEST_F(ModelRepositoryTest, UnloadedModelIsToldAndNamedAsSuch) {
 
   EXPECT_THAT(changes_, ElementsAre(Pair("a", false)));
   EXPECT_THAT(repository.Index(), ElementsAre(Is("a", State::kUnavailable, "unloaded"), Is("b", State::kReady, "")));
-  EXPECT_THAT(models_.Find("a", ""), ReasonIs("MODEL_NOT_FOUND"));
+  EXPECT_THAT(models_.Find("a", ""),
+              AllOf(StatusIs(absl::StatusCode::kUnavailable, "model \"a\" is not loaded: it was unloaded"),
+                    ReasonIs("MODEL_NOT_LOADED")));
 }
 
 TEST_F(ModelRepositoryTest, GenerationCountsLoadsAlsoAfterUnload) {
@@ -169,7 +171,7 @@ TEST_F(ModelRepositoryTest, FailedLoadOfWhatIsNotServedIsTheReasonInTheIndex) {
   ASSERT_THAT(repository.Unload("file"), IsOk());
   std::filesystem::remove(folder_.Path("t.bin"));
 
-  const absl::Status status = repository.Load("file");
+  const absl::Status status = repository.Load("file").status();
 
   EXPECT_THAT(repository.Index(), ElementsAre(_, _, Is("file", State::kUnavailable, std::string(status.message()))));
   EXPECT_THAT(repository.Unload("file"), IsOk());

@@ -7,7 +7,7 @@
 #include "embd/client/client.h"
 #include "grpcpp/channel.h"
 
-// The one header that needs gRPC's: for those who bring a channel of their own, with TLS or in-process.
+// The one header that needs gRPC's: for those who bring a channel of their own, with other credentials or in-process.
 namespace embd::client {
 
 /// Asks through `channel`, which is not null, with whatever credentials, limits and retries it was made with.

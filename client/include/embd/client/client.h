@@ -43,10 +43,11 @@ class Client {
   ///   IP:PORT,IP:PORT,…             several servers, all IPv4 or all IPv6
   ///   unix:PATH, unix:///PATH, unix-abstract:NAME
   ///   dns:///HOST:PORT, ipv4:IP:PORT,…, ipv6:[IP]:PORT,…   as gRPC names them
-  /// Several addresses take calls in turn. The connection is not encrypted; for others see channel.h.
+  /// Several addresses take calls in turn. The connection is encrypted where ClientOptions::tls says so.
   ///
   /// Errors:
-  ///   INVALID_ARGUMENT  the address is none of these; an option is outside its range.
+  ///   INVALID_ARGUMENT  the address is none of these; an option is outside its range; a file of TLS or of the token
+  ///                     cannot be used.
   [[nodiscard]] static absl::StatusOr<Client> Connect(absl::string_view address, const ClientOptions& options = {});
 
   /// Asks through `transport`, which is not null.
@@ -132,6 +133,19 @@ class Client {
 
   /// Version, limits and capabilities of the server.
   [[nodiscard]] absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& options = {}) const;
+
+  /// Has the server load a model of its configuration, again where it is served, and waits until it is in the place of
+  /// the old one. Calls under way keep the old tables; every reply is wholly of one generation. Where the load fails,
+  /// what is served stays; where the timeout passes first, the load goes on. Needs server.model_control: explicit.
+  [[nodiscard]] absl::StatusOr<LoadedModel> LoadModel(const std::string& name, const CallOptions& options = {}) const;
+
+  /// Has the server take a model out of service: calls for it are UNAVAILABLE [MODEL_NOT_LOADED] until it is loaded
+  /// again. Needs server.model_control: explicit.
+  [[nodiscard]] absl::Status UnloadModel(const std::string& name, const CallOptions& options = {}) const;
+
+  /// Has the server read its configuration again and follow it, as SIGHUP does. OK where the configuration is right:
+  /// models that could not be loaded are among ReloadReport::failures.
+  [[nodiscard]] absl::StatusOr<ReloadReport> ReloadConfig(const CallOptions& options = {}) const;
 
   /// Has the server map a file of shared memory under a name; SharedRegion (shared_region.h) makes the file too. The
   /// region stays until it is unregistered or the server ends, also where the caller ends before. Through Unix sockets

@@ -55,7 +55,8 @@ struct FakeModel {
 /// It composes rows, ragged ones too, turns vectors and narrows to 16 bits as a server does, and refuses what a server
 /// refuses with the same code and reason; its messages are shorter. LayerNorm is computed in double and may differ from
 /// a server's in the last bits. Of the limits it keeps those of batch, sequence and response. Timeouts and chunks mean
-/// nothing to it, but a requested stop cancels. It maps no shared memory, as a server whose regions are off.
+/// nothing to it, but a requested stop cancels. Loading a model again counts its generation, unloading it makes it
+/// unavailable until it is loaded. It maps no shared memory, as a server whose regions are off.
 ///
 /// Thread safety: thread-safe.
 class FakeTransport : public Transport {
@@ -72,6 +73,9 @@ class FakeTransport : public Transport {
 
   /// What GetServerInfo answers, and the limits from now on; a limit of 0 is none.
   void SetServerInfo(ServerInfo info);
+
+  /// What ReloadConfig answers; unless set, that all models are unchanged.
+  void SetReload(ReloadReport report);
 
   /// What CheckHealth answers. Unless set, "" and the names of models are kServing and all else is NOT_FOUND.
   void SetHealth(const std::string& service, HealthStatus health);
@@ -102,6 +106,9 @@ class FakeTransport : public Transport {
   [[nodiscard]] absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<HealthStatus> CheckHealth(const std::string& service,
                                                          const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<LoadedModel> LoadModel(const std::string& name, const CallOptions& options) override;
+  [[nodiscard]] absl::Status UnloadModel(const std::string& name, const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<ReloadReport> ReloadConfig(const CallOptions& options) override;
   [[nodiscard]] absl::Status RegisterRegion(const Region& region, const CallOptions& options) override;
   [[nodiscard]] absl::Status UnregisterRegion(const std::string& name, const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<std::vector<Region>> ListRegions(const CallOptions& options) override;

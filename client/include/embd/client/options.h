@@ -4,10 +4,25 @@
 #include <cstdint>
 #include <optional>
 #include <stop_token>
+#include <string>
 
 #include "absl/time/time.h"
 
 namespace embd::client {
+
+/// How a connection is encrypted, and who is at its ends. Files are PEM, and are read once, by Client::Connect.
+struct TlsOptions {
+  /// Authorities, one of which must have issued the server's certificate. Empty: those that the system trusts.
+  std::string root_certificates_file = {};
+
+  /// Certificate of the client, then those between it and its authority, for servers that ask for one; and its key,
+  /// which is not encrypted. Both or neither.
+  std::string certificate_file = {};
+  std::string key_file = {};
+
+  /// The name that the server's certificate must have, where it is not the host of the address, as in tests.
+  std::string server_name = {};
+};
 
 /// What holds for all calls of a client.
 struct ClientOptions {
@@ -18,8 +33,8 @@ struct ClientOptions {
   /// How often a call is tried in all when it ends with UNAVAILABLE, also where its server is lost while it answers, or
   /// with RESOURCE_EXHAUSTED; with waits between 50 ms and 1 s that double each time, or longer ones that the server
   /// asks for: 2 to 5; 0 or 1: once. What can never fit is not tried again (the server says so), and nothing is where
-  /// more than half of a thousand tries have failed lately. RegisterRegion and UnregisterRegion, which change
-  /// something, and streams are tried again only until the server has answered.
+  /// more than half of a thousand tries have failed lately. Calls that change
+  /// something and streams are tried again only until the server has answered.
   int max_attempts = 4;
 
   /// Pause of the connection, during a call, after which a ping finds out whether the server is still there. Servers
@@ -27,6 +42,19 @@ struct ClientOptions {
   /// need a server that permits them. A connection watches its server's health for as long as it is there, and so is
   /// never idle.
   absl::Duration keepalive_interval = absl::Minutes(6);
+
+  /// Set: TLS is spoken, 1.2 or 1.3, and the server's certificate is checked; an empty TlsOptions does for a server
+  /// whose authority the system trusts. Not for Unix sockets, which servers do not encrypt. A server that is not who it
+  /// should be, or does not speak TLS, is UNAVAILABLE. Unset: nothing is encrypted.
+  std::optional<TlsOptions> tls = {};
+
+  /// Goes with every call, health checks too, as metadata `authorization: Bearer TOKEN`: printable ASCII without
+  /// spaces. Whoever can read the connection can read it, so other machines' servers should speak TLS. Empty: none.
+  std::string token = {};
+
+  /// A file that holds the token, in place of `token`. It is read again, at most once a second, when it changes; while
+  /// it cannot be used then, the token before stays.
+  std::string token_file = {};
 };
 
 /// Whether a tensor comes as one message (Embed) or in blocks of rows (EmbedChunks). The bits are the same. Requests

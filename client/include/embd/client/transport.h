@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "embd/client/admin.h"
 #include "embd/client/diagnostics.h"
 #include "embd/client/embedding.h"
 #include "embd/client/options.h"
@@ -79,6 +80,10 @@ class Transport {
   [[nodiscard]] virtual absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& options) = 0;
   [[nodiscard]] virtual absl::StatusOr<HealthStatus> CheckHealth(const std::string& service,
                                                                  const CallOptions& options) = 0;
+
+  [[nodiscard]] virtual absl::StatusOr<LoadedModel> LoadModel(const std::string& name, const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::Status UnloadModel(const std::string& name, const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::StatusOr<ReloadReport> ReloadConfig(const CallOptions& options) = 0;
 
   [[nodiscard]] virtual absl::Status RegisterRegion(const Region& region, const CallOptions& options) = 0;
   [[nodiscard]] virtual absl::Status UnregisterRegion(const std::string& name, const CallOptions& options) = 0;

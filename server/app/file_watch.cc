@@ -1,0 +1,60 @@
+#include "server/app/file_watch.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace embd::app {
+namespace {
+
+std::string PrintOf(const std::string& path) {
+  struct stat found = {};
+  if (stat(path.c_str(), &found) != 0) return absl::StrCat("error ", errno);
+  return absl::StrCat(found.st_dev, " ", found.st_ino, " ", found.st_mode, " ", found.st_size, " ",
+                      found.st_mtim.tv_sec, ".", found.st_mtim.tv_nsec, " ", found.st_ctim.tv_sec, ".",
+                      found.st_ctim.tv_nsec);
+}
+
+}  // namespace
+
+FileWatch::FileWatch(std::vector<std::string> paths, absl::Duration period, std::function<void()> on_change)
+    : paths_(std::move(paths)),
+      period_(period),
+      on_change_(std::move(on_change)),
+      taken_(Look()),
+      seen_(taken_),
+      thread_([this] { Run(); }) {}
+
+FileWatch::~FileWatch() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  stop_asked_.notify_all();
+  thread_.join();
+}
+
+FileWatch::Prints FileWatch::Look() const {
+  Prints prints;
+  for (const std::string& path : paths_) prints.push_back(PrintOf(path));
+  return prints;
+}
+
+void FileWatch::Run() {
+  std::unique_lock lock(mutex_);
+  while (!stop_asked_.wait_for(lock, absl::ToChronoNanoseconds(period_), [this] { return stop_; })) {
+    lock.unlock();
+    Prints now = Look();
+    if (now != taken_ && now == seen_) {
+      taken_ = now;
+      on_change_();
+    }
+    seen_ = std::move(now);
+    lock.lock();
+  }
+}
+
+}  // namespace embd::app

@@ -1,0 +1,48 @@
+#ifndef EMBD_SERVER_APP_FILE_WATCH_H_
+#define EMBD_SERVER_APP_FILE_WATCH_H_
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace embd::app {
+
+/// Looks again and again whether files have changed, on a thread of its own: whether another file has the name, also
+/// behind a link, or its size, times or permissions are others. What changes between two looks is taken up when a
+/// third one finds it at rest, so that files that are replaced one after the other are seen together.
+///
+/// Thread safety: thread-safe, but for the constructor and destructor.
+class FileWatch {
+ public:
+  /// `on_change` is called on the watching thread. What has changed since the constructor counts.
+  FileWatch(std::vector<std::string> paths, absl::Duration period, std::function<void()> on_change);
+  FileWatch(const FileWatch&) = delete;
+  FileWatch& operator=(const FileWatch&) = delete;
+  /// Waits for an `on_change` that is under way.
+  ~FileWatch();
+
+ private:
+  using Prints = std::vector<std::string>;
+
+  [[nodiscard]] Prints Look() const;
+  void Run();
+
+  const std::vector<std::string> paths_;
+  const absl::Duration period_;
+  const std::function<void()> on_change_;
+  std::mutex mutex_;
+  std::condition_variable stop_asked_;
+  bool stop_ = false;  // guarded by mutex_
+  Prints taken_;       // of the watching thread, as of the last on_change
+  Prints seen_;        // of the watching thread, at the last look
+  std::thread thread_;
+};
+
+}  // namespace embd::app
+
+#endif  // EMBD_SERVER_APP_FILE_WATCH_H_
