@@ -36,7 +36,7 @@ class AsyncEmbed final : public Completion {
         token_(std::move(token)),
         options_(options),
         deadline_(deadline),
-        retry_(max_attempts, deadline, budget_.get()),
+        retry_(max_attempts, deadline, options.cancel, budget_.get()),
         request_(std::move(request)),
         target_(std::move(target)),
         place_(std::move(place)),
@@ -112,7 +112,7 @@ absl::StatusOr<grpc::ByteBuffer> GrpcTransport::CallAtMost(grpc::GenericStub* st
                                                            const char* method, const grpc::ByteBuffer& request,
                                                            const CallOptions& options) {
   const absl::Time deadline = absl::Now() + options.timeout.value_or(timeout_);
-  Retry retry(max_attempts, deadline, budget_.get());
+  Retry retry(max_attempts, deadline, options.cancel, budget_.get());
   CallOptions attempt = options;
   while (true) {
     attempt.timeout = deadline - absl::Now();

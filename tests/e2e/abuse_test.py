@@ -9,12 +9,12 @@ import unittest
 
 import grpc
 
-from support.calls import DEADLINE_SECONDS, UNLIMITED, Client
+from support.calls import DEADLINE_SECONDS, EMBED, UNLIMITED, Client
 from support.server_process import ServerProcess
 from support.stubs import embedding_pb2
 
 MIB = 1 << 20
-IN_FLIGHT_MIB = 256
+IN_FLIGHT_MIB = 640  # 34 of the stalled calls hold 14 MiB each
 REQUESTS_MIB = 64
 # Beside what the limits bound: the program, its tables, gRPC's own for 1,100 connections, and what an allocator keeps.
 REST_MIB = 256
@@ -106,7 +106,7 @@ def flood_with_cancelled_calls(address):
     request = large_request()
     with grpc.insecure_channel(address, options=UNLIMITED) as channel:
         embed = channel.unary_unary(
-            "/embd.v1.EmbeddingService/Embed",
+            EMBED,
             request_serializer=embedding_pb2.EmbedRequest.SerializeToString,
             response_deserializer=None)
         for _ in range(CANCELLED // 100):
@@ -151,11 +151,14 @@ class AbuseTest(unittest.TestCase):
 
     def await_room(self, address):
         """Returns once a reply is possible that needs nearly all of max_bytes_in_flight."""
-        with Client(address) as client:
+        request = embedding_pb2.EmbedRequest(
+            model="wide", part=embedding_pb2.PART_POSITION, batch_size=400, sequence_length=512)  # 600 MiB
+        with grpc.insecure_channel(address, options=UNLIMITED) as channel:
+            embed = channel.unary_unary(EMBED, request_serializer=embedding_pb2.EmbedRequest.SerializeToString)
             end = time.monotonic() + DEADLINE_SECONDS
             while True:
                 try:
-                    client.positions("wide", 160, 512)  # 240 MiB
+                    embed(request, timeout=DEADLINE_SECONDS)
                     return
                 except grpc.RpcError as error:
                     self.assertEqual(error.code(), grpc.StatusCode.RESOURCE_EXHAUSTED, error.details())
