@@ -241,6 +241,7 @@ class Server final : public EmbeddingServer {
   absl::Status ReloadSecurity() override { return security_->Reload(); }
 
   void AnnounceShutdown() override {
+    stopping_.store(true);
     health_.Stop();
     repository_.Stop();
   }
@@ -253,7 +254,7 @@ class Server final : public EmbeddingServer {
   }
 
   void Shutdown(absl::Duration grace) override {
-    if (server_ == nullptr || stopping_.exchange(true)) return;
+    if (server_ == nullptr || shut_down_.exchange(true)) return;
     observability::LogInfo(absl::StrCat("draining for at most ", absl::FormatDuration(grace)));
     AnnounceShutdown();
     for (UnixSocket& socket : sockets_) socket.Remove();  // a successor may bind while calls are drained
@@ -301,6 +302,7 @@ class Server final : public EmbeddingServer {
   Reload reload_;
   std::atomic<bool> ready_ = false;
   std::atomic<bool> stopping_ = false;
+  std::atomic<bool> shut_down_ = false;
   oip::Context oip_context_;
   service::EmbeddingService embedding_service_;
   service::DiagnosticsService diagnostics_service_;
