@@ -88,8 +88,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
 
   const auto server_config = config::Load(flags, Variable);
   if (!server_config.ok()) return Fail(server_config.status(), kExitUsage);
-  if (absl::Status status = app::SetUpProcess(server_config->log.level, Variable("EMBD_SIMD").value_or(""));
-      !status.ok()) {
+  if (absl::Status status = app::SetUpProcess(server_config->log, Variable("EMBD_SIMD").value_or("")); !status.ok()) {
     return Fail(status, kExitUsage);
   }
   if (server_config->tls.has_value()) app::LimitTlsVersion(server_config->tls->min_version);

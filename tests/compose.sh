@@ -3,6 +3,7 @@
 #
 # Needs root and the packages of docker/packages/containers.txt, and the machine's own apt mirrors; no image registry: the base
 # image is made by mmdebstrap and kept for a day in the cache folder ($EMBD_TEST_CACHE, or ~/.cache/embd-test).
+# Where ccache shares its objects in a folder (CCACHE_REMOTE_STORAGE=file:FOLDER), the image's build takes them from there.
 # Exits with 0 when both services were healthy, the client printed an embedding, and no call failed while two replicas were
 # restarted; 77 where it cannot run here, else 1.
 set -euo pipefail
@@ -25,6 +26,7 @@ export DOCKER_HOST=unix://$work/docker.sock
 # The daemon builds: no command-line plugin is needed.
 export COMPOSE_DOCKER_CLI_BUILD=0 DOCKER_BUILDKIT=0 EMBD_PORT=0 EMBD_METRICS_PORT=0 EMBD_PROXY_PORT=0
 daemon=
+cache_server=
 
 compose() {
   docker-compose --ansi never -p embdtest -f docker/docker-compose.yml -f "$work/this-machine.yml" "$@"
@@ -38,6 +40,7 @@ clean_up() {
     kill "$daemon" 2> /dev/null || true
     wait "$daemon" 2> /dev/null || true
   fi
+  [ -z "$cache_server" ] || kill "$cache_server" 2> /dev/null || true
   # The daemon leaves its own network namespace mounted.
   awk -v folder="$work/" 'index($2, folder) == 1 { print $2 }' /proc/mounts | sort -r | xargs -r umount || true
   rm -rf "$work" || true
@@ -62,12 +65,29 @@ start_daemon() {
   not_run "the Docker daemon does not start here"
 }
 
-# What differs on this machine from a plain `docker-compose up`: how a build reaches the apt mirrors.
+# Serves the folder of compiled objects to builds, which use the host's network, and puts its address into $objects.
+serve_objects() {
+  objects=
+  local folder=${CCACHE_REMOTE_STORAGE:-} _
+  [ "${folder#file:/}" != "$folder" ] && [ -d "${folder#file:}" ] || return 0
+  python3 -u -m http.server --bind 127.0.0.1 --directory "${folder#file:}" 0 > "$work/objects.log" 2> /dev/null &
+  cache_server=$!
+  for _ in $(seq 100); do
+    objects=$(sed -n 's|^Serving HTTP on .* (\(http://[^)]*\)/) .*|\1|p' "$work/objects.log")
+    [ -z "$objects" ] || return 0
+    sleep 0.1
+  done
+  say "the folder of compiled objects cannot be served; the image is built without it"
+}
+
+# What differs on this machine from a plain `docker-compose up`: how a build reaches the apt mirrors and compiled objects.
 write_override() {
-  local build='build: { network: host, args: [http_proxy, https_proxy, no_proxy, HTTP_PROXY, HTTPS_PROXY, NO_PROXY] }'
+  local build='build: { network: host, args: [http_proxy, https_proxy, no_proxy, HTTP_PROXY, HTTPS_PROXY, NO_PROXY'
+  build+="${objects:+, \"CCACHE_REMOTE_STORAGE=$objects|read-only=true\"}] }"
+  local service
   {
     echo services:
-    printf '  %s: { '"$build"' }\n' server client replica1 replica2 haproxy balanced-client
+    for service in server client replica1 replica2 haproxy balanced-client; do printf '  %s: { %s }\n' "$service" "$build"; done
   } > "$work/this-machine.yml"
 }
 
@@ -178,6 +198,7 @@ check_rolling_restart() {
 }
 
 find_base
+serve_objects
 write_override
 start_daemon
 docker import -c 'CMD ["bash"]' "$base" debian:bookworm-slim > /dev/null

@@ -36,9 +36,10 @@ absl::Status Check(const ClientOptions& options) {
 // Servers that say that they are not serving, because they start or drain, get no calls. Calls that only ask are tried
 // again by the library (retry.h), so that gRPC sees to the others only: streams until their first answer, and calls
 // that change something until the server answers.
-std::string ServiceConfig(const ClientOptions& options) {
-  std::string config = R"({"loadBalancingConfig":[{"round_robin":{}}],"healthCheckConfig":{"serviceName":""},)"
-                       R"("retryThrottling":{"maxTokens":1000,"tokenRatio":0.5})";
+std::string ServiceConfig(const ClientOptions& options, bool serving_only) {
+  std::string config =
+      R"({"loadBalancingConfig":[{"round_robin":{}}],"retryThrottling":{"maxTokens":1000,"tokenRatio":0.5})";
+  if (serving_only) absl::StrAppend(&config, R"(,"healthCheckConfig":{"serviceName":""})");
   if (options.max_attempts > 1) {
     absl::StrAppend(&config, R"(,"methodConfig":[{"name":[{}],"retryPolicy":{"maxAttempts":)", options.max_attempts,
                     R"(,"initialBackoff":"0.05s","maxBackoff":"1s","backoffMultiplier":2,)",
@@ -52,12 +53,12 @@ std::string ServiceConfig(const ClientOptions& options) {
   return config + "}";
 }
 
-grpc::ChannelArguments Arguments(const ClientOptions& options) {
+grpc::ChannelArguments Arguments(const ClientOptions& options, bool serving_only) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetMaxSendMessageSize(-1);
   arguments.SetUserAgentPrefix("embd-client/" EMBD_VERSION);
-  arguments.SetServiceConfigJSON(ServiceConfig(options));
+  arguments.SetServiceConfigJSON(ServiceConfig(options, serving_only));
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, options.max_attempts > 1 ? 1 : 0);
   arguments.SetInt(GRPC_ARG_PER_RPC_RETRY_BUFFER_SIZE, kRetryBufferBytes);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // else clients of one address share one connection
@@ -70,6 +71,8 @@ grpc::ChannelArguments Arguments(const ClientOptions& options) {
   // A server that has just started should be found soon: gRPC waits 1 s after the first failure, and up to 2 min later.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5'000);
+  arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS,
+                   5'000);  // by default 30 s, in which replicas may all move
   return arguments;
 }
 
@@ -83,13 +86,16 @@ absl::StatusOr<Client> Client::Connect(absl::string_view address, const ClientOp
   if (!credentials.ok()) return credentials.status();
   auto token = BearerToken::Create(options);
   if (!token.ok()) return token.status();
-  return Client(std::make_shared<GrpcTransport>(grpc::CreateCustomChannel(*target, *credentials, Arguments(options)),
-                                                options.timeout, options.max_attempts, *std::move(token)));
+  const auto channel = [&](bool serving_only) {
+    return grpc::CreateCustomChannel(*target, *credentials, Arguments(options, serving_only));
+  };
+  return Client(std::make_shared<GrpcTransport>(channel(true), channel(false), options.timeout, options.max_attempts,
+                                                *std::move(token)));
 }
 
 Client FromChannel(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout) {
   return Client(
-      std::make_shared<GrpcTransport>(std::move(channel), timeout, ClientOptions().max_attempts, /*token=*/nullptr));
+      std::make_shared<GrpcTransport>(channel, channel, timeout, ClientOptions().max_attempts, /*token=*/nullptr));
 }
 
 }  // namespace embd::client

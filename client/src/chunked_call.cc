@@ -31,6 +31,7 @@ absl::StatusOr<EmbedInfo> ChunkedCall::Run() {
     if (!outcome.pause.has_value()) return outcome.status;
     if_checksum_ = reply_.info().checksum;
     Pause(*outcome.pause, options_.cancel);
+    if (retry_.IsTooLate()) return Retry::TooLate();
   }
 }
 

@@ -32,7 +32,7 @@ class ChunkedCall {
         request_(request),
         options_(options),
         deadline_(deadline),
-        retry_(max_attempts, deadline, budget),
+        retry_(max_attempts, deadline, options.cancel, budget),
         token_(token),
         reply_(sink) {}
 

@@ -36,7 +36,7 @@ class AsyncEmbed final : public Completion {
         token_(std::move(token)),
         options_(options),
         deadline_(deadline),
-        retry_(max_attempts, deadline, budget_.get()),
+        retry_(max_attempts, deadline, options.cancel, budget_.get()),
         request_(std::move(request)),
         target_(std::move(target)),
         place_(std::move(place)),
@@ -46,6 +46,7 @@ class AsyncEmbed final : public Completion {
   void Start() {
     const bool started = queue_->Use([this](grpc::CompletionQueue* queue) {
       options_.timeout = deadline_ - absl::Now();
+      call_.reset();  // it lies in memory of the call
       context_.emplace(options_, *options_.timeout, token_.get());
       call_ = stub_.PrepareUnaryCall(context_->grpc(), kEmbedMethod, request_, queue);
       call_->StartCall();
@@ -55,7 +56,11 @@ class AsyncEmbed final : public Completion {
   }
 
   void Done(bool) override {
-    if (std::exchange(pausing_, false)) return Start();
+    if (std::exchange(pausing_, false)) {
+      if (!retry_.IsTooLate()) return Start();
+      status_ = grpc::Status(grpc::StatusCode::DEADLINE_EXCEEDED, "Deadline Exceeded");
+      return End();
+    }
     if (status_.ok()) {
       retry_.CountSuccess();
       return End();
@@ -95,15 +100,19 @@ class AsyncEmbed final : public Completion {
 
 }  // namespace
 
-GrpcTransport::GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout, int max_attempts,
-                             std::shared_ptr<BearerToken> token)
-    : stub_(std::move(channel)), timeout_(timeout), max_attempts_(max_attempts), token_(std::move(token)) {}
+GrpcTransport::GrpcTransport(std::shared_ptr<grpc::Channel> channel, std::shared_ptr<grpc::Channel> any_state,
+                             absl::Duration timeout, int max_attempts, std::shared_ptr<BearerToken> token)
+    : stub_(std::move(channel)),
+      any_state_stub_(std::move(any_state)),
+      timeout_(timeout),
+      max_attempts_(max_attempts),
+      token_(std::move(token)) {}
 
-absl::StatusOr<grpc::ByteBuffer> GrpcTransport::CallAtMost(int max_attempts, const char* method,
-                                                           const grpc::ByteBuffer& request,
+absl::StatusOr<grpc::ByteBuffer> GrpcTransport::CallAtMost(grpc::GenericStub* stub, int max_attempts,
+                                                           const char* method, const grpc::ByteBuffer& request,
                                                            const CallOptions& options) {
   const absl::Time deadline = absl::Now() + options.timeout.value_or(timeout_);
-  Retry retry(max_attempts, deadline, budget_.get());
+  Retry retry(max_attempts, deadline, options.cancel, budget_.get());
   CallOptions attempt = options;
   while (true) {
     attempt.timeout = deadline - absl::Now();
@@ -111,7 +120,7 @@ absl::StatusOr<grpc::ByteBuffer> GrpcTransport::CallAtMost(int max_attempts, con
     OwnQueue queue;
     grpc::ByteBuffer reply;
     grpc::Status status;
-    const auto call = stub_.PrepareUnaryCall(context.grpc(), method, request, queue.get());
+    const auto call = stub->PrepareUnaryCall(context.grpc(), method, request, queue.get());
     call->StartCall();
     call->Finish(&reply, &status, nullptr);
     queue.Wait();
@@ -122,12 +131,13 @@ absl::StatusOr<grpc::ByteBuffer> GrpcTransport::CallAtMost(int max_attempts, con
     const auto pause = retry.PauseAfter(status, *context.grpc());
     if (!pause.has_value()) return wire::FromGrpcStatus(status);
     Pause(*pause, options.cancel);
+    if (retry.IsTooLate()) return Retry::TooLate();
   }
 }
 
 absl::StatusOr<grpc::ByteBuffer> GrpcTransport::Call(const char* method, const grpc::ByteBuffer& request,
                                                      const CallOptions& options) {
-  return CallAtMost(max_attempts_, method, request, options);
+  return CallAtMost(&stub_, max_attempts_, method, request, options);
 }
 
 template <typename Response, typename Request>
@@ -135,7 +145,7 @@ absl::StatusOr<Response> GrpcTransport::CallWithMessages(const char* method, con
                                                          const CallOptions& options) {
   const auto bytes = ToBytes(request);
   if (!bytes.ok()) return bytes.status();
-  auto reply = Call(method, *bytes, options);
+  auto reply = CallAtMost(&any_state_stub_, max_attempts_, method, *bytes, options);
   if (!reply.ok()) return reply.status();
   Response response;
   if (absl::Status status = FromBytes(&*reply, &response); !status.ok()) return status;
@@ -147,7 +157,7 @@ absl::StatusOr<Response> GrpcTransport::ChangeWithMessages(const char* method, c
                                                            const CallOptions& options) {
   const auto bytes = ToBytes(request);
   if (!bytes.ok()) return bytes.status();
-  auto reply = CallAtMost(1, method, *bytes, options);
+  auto reply = CallAtMost(&any_state_stub_, 1, method, *bytes, options);
   if (!reply.ok()) return reply.status();
   Response response;
   if (absl::Status status = FromBytes(&*reply, &response); !status.ok()) return status;
@@ -267,7 +277,7 @@ absl::StatusOr<ServerInfo> GrpcTransport::GetServerInfo(const CallOptions& optio
 }
 
 absl::StatusOr<HealthStatus> GrpcTransport::CheckHealth(const std::string& service, const CallOptions& options) {
-  auto reply = Call(kHealthCheckMethod, HealthRequest(service), options);
+  auto reply = CallAtMost(&any_state_stub_, max_attempts_, kHealthCheckMethod, HealthRequest(service), options);
   if (!reply.ok()) return reply.status();
   return ReadHealthReply(&*reply);
 }
@@ -275,7 +285,7 @@ absl::StatusOr<HealthStatus> GrpcTransport::CheckHealth(const std::string& servi
 absl::StatusOr<LoadedModel> GrpcTransport::LoadModel(const std::string& name, const CallOptions& options) {
   v1::LoadModelRequest request;
   request.set_name(name);
-  const auto response = CallWithMessages<v1::LoadModelResponse>("/embd.v1.AdminService/LoadModel", request, options);
+  const auto response = ChangeWithMessages<v1::LoadModelResponse>("/embd.v1.AdminService/LoadModel", request, options);
   if (!response.ok()) return response.status();
   return FromProto(response->model());
 }
@@ -283,12 +293,12 @@ absl::StatusOr<LoadedModel> GrpcTransport::LoadModel(const std::string& name, co
 absl::Status GrpcTransport::UnloadModel(const std::string& name, const CallOptions& options) {
   v1::UnloadModelRequest request;
   request.set_name(name);
-  return CallWithMessages<v1::UnloadModelResponse>("/embd.v1.AdminService/UnloadModel", request, options).status();
+  return ChangeWithMessages<v1::UnloadModelResponse>("/embd.v1.AdminService/UnloadModel", request, options).status();
 }
 
 absl::StatusOr<ReloadReport> GrpcTransport::ReloadConfig(const CallOptions& options) {
-  const auto response = CallWithMessages<v1::ReloadConfigResponse>("/embd.v1.AdminService/ReloadConfig",
-                                                                   v1::ReloadConfigRequest(), options);
+  const auto response = ChangeWithMessages<v1::ReloadConfigResponse>("/embd.v1.AdminService/ReloadConfig",
+                                                                     v1::ReloadConfigRequest(), options);
   if (!response.ok()) return response.status();
   return FromProto(*response);
 }

@@ -27,9 +27,10 @@ namespace embd::client {
 class GrpcTransport : public Transport {
  public:
   /// `timeout` and `max_attempts` are as in ClientOptions; the latter for calls that only ask, which the channel must
-  /// not try again by itself. `token` goes with each call; null: none does.
-  GrpcTransport(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout, int max_attempts,
-                std::shared_ptr<BearerToken> token);
+  /// not try again by itself. `any_state` reaches servers also while they are not serving: health and models are asked
+  /// for, and seen to, there. `token` goes with each call; null: none does.
+  GrpcTransport(std::shared_ptr<grpc::Channel> channel, std::shared_ptr<grpc::Channel> any_state,
+                absl::Duration timeout, int max_attempts, std::shared_ptr<BearerToken> token);
 
   [[nodiscard]] absl::StatusOr<EmbedInfo> Embed(const EmbedRequest& request, const Place& place,
                                                 const CallOptions& options) override;
@@ -66,18 +67,19 @@ class GrpcTransport : public Transport {
   // One unary call that only asks, bytes in and out; blocks, and is tried again.
   absl::StatusOr<grpc::ByteBuffer> Call(const char* method, const grpc::ByteBuffer& request,
                                         const CallOptions& options);
-  absl::StatusOr<grpc::ByteBuffer> CallAtMost(int max_attempts, const char* method, const grpc::ByteBuffer& request,
-                                              const CallOptions& options);
+  absl::StatusOr<grpc::ByteBuffer> CallAtMost(grpc::GenericStub* stub, int max_attempts, const char* method,
+                                              const grpc::ByteBuffer& request, const CallOptions& options);
 
-  // The same with messages.
+  // The same with messages, to servers in any state.
   template <typename Response, typename Request>
   absl::StatusOr<Response> CallWithMessages(const char* method, const Request& request, const CallOptions& options);
 
-  // One that changes something, which only the channel may try again, before the server has seen to it.
+  // One that changes something, in any state, which only the channel may try again, before the server has seen to it.
   template <typename Response, typename Request>
   absl::StatusOr<Response> ChangeWithMessages(const char* method, const Request& request, const CallOptions& options);
 
   grpc::GenericStub stub_;
+  grpc::GenericStub any_state_stub_;
   const absl::Duration timeout_;
   const int max_attempts_;
   const std::shared_ptr<BearerToken> token_;

@@ -29,6 +29,7 @@ std::optional<std::int64_t> Pushback(const grpc::Status& status, const grpc::Cli
 bool MayPass(const grpc::Status& status, std::optional<std::int64_t> pushback) {
   if (pushback.has_value() && *pushback < 0) return false;
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) return true;
+  if (status.error_code() == grpc::StatusCode::CANCELLED) return status.error_message() == "CANCELLED";
   if (status.error_code() != grpc::StatusCode::RESOURCE_EXHAUSTED) return false;
   return pushback.has_value() || wire::Reason(wire::FromGrpcStatus(status)).empty();
 }
@@ -58,13 +59,18 @@ bool RetryBudget::AllowsRetry() const { return tokens_.load(std::memory_order_re
 std::optional<absl::Duration> Retry::PauseAfter(const grpc::Status& status, const grpc::ClientContext& context) {
   ++attempts_;
   const auto pushback = Pushback(status, context);
-  if (!MayPass(status, pushback)) return std::nullopt;
+  if (cancel_.stop_requested() || !MayPass(status, pushback)) return std::nullopt;
   budget_.CountFailure();
   if (attempts_ >= max_attempts_ || !budget_.AllowsRetry()) return std::nullopt;
   const absl::Duration backoff = std::min(kFirstPause * (1 << std::min(attempts_ - 1, 10)), kLongestPause);
   const absl::Duration pause = std::max(backoff, absl::Milliseconds(pushback.value_or(0))) * Jitter();
-  return absl::Now() + pause < deadline_ ? std::optional(pause) : std::nullopt;
+  // A little past the deadline rather than short of it, so that no call is made in the last moment.
+  return std::min(pause, std::max(deadline_ - absl::Now(), absl::ZeroDuration()) + absl::Milliseconds(1));
 }
+
+bool Retry::IsTooLate() const { return attempts_ > 0 && absl::Now() >= deadline_; }
+
+absl::Status Retry::TooLate() { return absl::DeadlineExceededError("Deadline Exceeded"); }
 
 void Pause(absl::Duration duration, const std::stop_token& cancel) {
   std::mutex mutex;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <optional>
 #include <stop_token>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -36,21 +37,28 @@ class RetryBudget {
 class Retry {
  public:
   /// `budget` outlives this.
-  Retry(int max_attempts, absl::Time deadline, RetryBudget* budget)
-      : max_attempts_(max_attempts), deadline_(deadline), budget_(*budget) {}
+  Retry(int max_attempts, absl::Time deadline, std::stop_token cancel, RetryBudget* budget)
+      : max_attempts_(max_attempts), deadline_(deadline), cancel_(std::move(cancel)), budget_(*budget) {}
 
   /// Counts a try that was answered.
   void CountSuccess() { budget_.CountSuccess(); }
 
   /// Counts a try that ended with `status`. Returns how long to wait before the next one; nothing where there is to be
-  /// none: for other errors than UNAVAILABLE and RESOURCE_EXHAUSTED, where the server says that it is in vain, after
-  /// the last try, and where the deadline comes first.
+  /// none: for other errors than UNAVAILABLE, RESOURCE_EXHAUSTED and a CANCELLED that is gRPC's own (a server that
+  /// shuts down drops so what reaches it late), where the server says that it is in vain or `cancel` is requested, and
+  /// after the last try. No longer than the deadline lets; IsTooLate is to be asked after it.
   [[nodiscard]] std::optional<absl::Duration> PauseAfter(const grpc::Status& status,
                                                          const grpc::ClientContext& context);
+
+  /// Whether the deadline has come during a pause; the call then ends with TooLate. (gRPC might still make it: its
+  /// clock goes by milliseconds.)
+  [[nodiscard]] bool IsTooLate() const;
+  [[nodiscard]] static absl::Status TooLate();
 
  private:
   const int max_attempts_;
   const absl::Time deadline_;
+  const std::stop_token cancel_;
   RetryBudget& budget_;
   int attempts_ = 0;
 };

@@ -22,6 +22,8 @@
 #include "server/app/idle_memory.h"
 #include "server/app/memory_limit.h"
 #include "server/app/model_repository.h"
+#include "server/app/observation.h"
+#include "server/app/process.h"
 #include "server/app/reload.h"
 #include "server/app/security.h"
 #include "server/app/table_budget.h"
@@ -99,12 +101,15 @@ constexpr std::array kServices = {"", v1::EmbeddingService::service_full_name(),
                                   v1::DiagnosticsService::service_full_name(), v1::AdminService::service_full_name(),
                                   inference::GRPCInferenceService::service_full_name()};
 
-LiveSetting LogLevel(const std::string& started) {
-  return {.key = "server.log.level",
-          .apply = [level = started](const config::ServerConfig& now) mutable -> absl::StatusOr<bool> {
-            if (absl::Status status = observability::SetLogLevel(now.log.level); !status.ok()) return status;
-            return std::exchange(level, now.log.level) != now.log.level;
-          }};
+// One key of server.log; `value_of` gives its value.
+template <typename Value>
+LiveSetting LogSetting(const char* key, const config::Log& started, Value config::Log::*value_of) {
+  return {
+      .key = key,
+      .apply = [value = started.*value_of, value_of](const config::ServerConfig& now) mutable -> absl::StatusOr<bool> {
+        if (absl::Status status = ApplyLog(now.log); !status.ok()) return status;
+        return std::exchange(value, now.log.*value_of) != now.log.*value_of;
+      }};
 }
 
 class Server final : public EmbeddingServer {
@@ -128,7 +133,7 @@ class Server final : public EmbeddingServer {
         embedding_service_(backend_.get()),
         diagnostics_service_(backend_.get()),
         admin_service_(backend_.get(),
-                       {.control = repository_, .reload = [this] { return reload_.Run(); }, .workers = loads_}),
+                       {.control = repository_, .reload = [this] { return Follow(); }, .workers = loads_}),
         inference_service_(&oip_context_) {
     for (const auto& each : others) backend_->statistics.Open(each->name(), each->version());
     for (const char* const service : kServices) health_.Set(service, false);
@@ -144,6 +149,18 @@ class Server final : public EmbeddingServer {
     return absl::OkStatus();
   }
 
+  // Before anything is loaded, so that probes find a server that lives.
+  absl::Status StartEndpoint(const std::vector<std::string>& addresses) {
+    auto endpoint = Observe(
+        addresses, {.backend = backend_.get(), .health = &health_, .models = &repository_, .stopping = &stopping_});
+    if (!endpoint.ok()) return endpoint.status();
+    endpoint_ = *std::move(endpoint);
+    if (endpoint_ == nullptr) return absl::OkStatus();
+    metrics_addresses_ = endpoint_->addresses();
+    observability::LogInfo(absl::StrCat("metrics and health on ", absl::StrJoin(metrics_addresses_, ", ")));
+    return absl::OkStatus();
+  }
+
   absl::Status LoadModels(const std::function<void()>& ready) override {
     return repository_.LoadAll([&] {
       ready_.store(true);
@@ -156,11 +173,11 @@ class Server final : public EmbeddingServer {
 
   bool IsLoading() const override { return repository_.IsLoading(); }
 
-  absl::StatusOr<service::ReloadReport> ReloadConfig() override { return reload_.Run(); }
+  absl::StatusOr<service::ReloadReport> ReloadConfig() override { return Follow(); }
 
   void ReloadConfigInBackground(std::function<void()> done) override {
     loads_.Add([this, done = std::move(done)] {
-      (void)reload_.Run();  // which logs what comes of it
+      (void)Follow();  // which logs what comes of it
       done();
     });
   }
@@ -211,6 +228,8 @@ class Server final : public EmbeddingServer {
 
   const std::vector<std::string>& addresses() const override { return addresses_; }
 
+  const std::vector<std::string>& metrics_addresses() const override { return metrics_addresses_; }
+
   int port() const override { return port_; }
 
   std::shared_ptr<grpc::Channel> InProcessChannel(const grpc::ChannelArguments& arguments) override {
@@ -221,11 +240,22 @@ class Server final : public EmbeddingServer {
 
   absl::Status ReloadSecurity() override { return security_->Reload(); }
 
+  void AnnounceShutdown() override {
+    health_.Stop();
+    repository_.Stop();
+  }
+
+  std::uint64_t calls_begun() const override {
+    std::uint64_t begun = 0;
+    for (const service::MethodInfo& info : service::Methods())
+      begun += backend_->gate.counts().Get(info.method).started;
+    return begun;
+  }
+
   void Shutdown(absl::Duration grace) override {
     if (server_ == nullptr || stopping_.exchange(true)) return;
     observability::LogInfo(absl::StrCat("draining for at most ", absl::FormatDuration(grace)));
-    health_.Stop();
-    repository_.Stop();
+    AnnounceShutdown();
     for (UnixSocket& socket : sockets_) socket.Remove();  // a successor may bind while calls are drained
     server_->Shutdown(absl::ToChronoTime(absl::Now() + grace));
     observability::LogInfo("stopped");
@@ -242,6 +272,12 @@ class Server final : public EmbeddingServer {
     return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
   }
 
+  absl::StatusOr<service::ReloadReport> Follow() {
+    auto report = reload_.Run();
+    backend_->statistics.CountReload(report.ok() && report->failures.empty());
+    return report;
+  }
+
   // What another path or file is named for is only read at the start; the files themselves can change.
   LiveSetting SecurityFiles() {
     return {.key = "server.tls, server.tokens",
@@ -252,7 +288,9 @@ class Server final : public EmbeddingServer {
   }
 
   std::vector<LiveSetting> LiveSettings(const config::ServerConfig& config) {
-    return {LogLevel(config.log.level), SecurityFiles()};
+    return {LogSetting("server.log.level", config.log, &config::Log::level),
+            LogSetting("server.log.format", config.log, &config::Log::format),
+            LogSetting("server.log.access_sample", config.log, &config::Log::access_sample), SecurityFiles()};
   }
 
   // The repository and the services use what stands before them, and gRPC's server uses the services.
@@ -274,6 +312,8 @@ class Server final : public EmbeddingServer {
   std::vector<UnixSocket> sockets_;
   std::vector<std::string> addresses_;
   int port_ = 0;
+  std::vector<std::string> metrics_addresses_;
+  std::unique_ptr<observability::HttpEndpoint> endpoint_;  // uses what stands before it; null: not served
   const IdleMemory idle_memory_{backend_->buffers, budget_, kIdleMemoryPeriod};
 };
 
@@ -286,6 +326,7 @@ absl::StatusOr<std::unique_ptr<EmbeddingServer>> EmbeddingServer::Listen(const c
   [[maybe_unused]] static const bool kept = (grpc_init(), true);
   auto server = std::make_unique<Server>(config, others, std::move(read));
   if (absl::Status status = server->Secure(config); !status.ok()) return status;
+  if (absl::Status status = server->StartEndpoint(config.metrics_listen); !status.ok()) return status;
   if (absl::Status status = server->Listen(config); !status.ok()) return status;
   return server;
 }

@@ -33,7 +33,8 @@ class EmbeddingServer {
   /// Reads and checks the configuration anew; see Reload.
   using ReadConfig = std::function<absl::StatusOr<config::ServerConfig>()>;
 
-  /// Binds every address and starts to answer; loads nothing. Without `read`, the configuration cannot be read again.
+  /// Serves /healthz and the like, binds every address and starts to answer; loads nothing. Without `read`, the
+  /// configuration cannot be read again.
   ///
   /// Errors:
   ///   those of Security::Create
@@ -69,6 +70,8 @@ class EmbeddingServer {
 
   /// The bound addresses in the order of the configuration, with real ports in place of 0.
   [[nodiscard]] virtual const std::vector<std::string>& addresses() const = 0;
+  /// The bound addresses of /metrics, /healthz and /readyz, likewise; they answer until the end of this object.
+  [[nodiscard]] virtual const std::vector<std::string>& metrics_addresses() const = 0;
   /// The port of the first TCP address; 0 where there is none.
   [[nodiscard]] virtual int port() const = 0;
   /// A channel to this server that goes through no socket.
@@ -81,7 +84,13 @@ class EmbeddingServer {
   /// Security::Reload; what was in use stays.
   [[nodiscard]] virtual absl::Status ReloadSecurity() = 0;
 
-  /// Tells health checks NOT_SERVING, refuses new calls, gives calls in flight `grace` to end, then cancels them. Calls
+  /// Tells health checks NOT_SERVING, for good, and begins no further load; calls are answered as before.
+  virtual void AnnounceShutdown() = 0;
+
+  /// How many calls have begun, ever.
+  [[nodiscard]] virtual std::uint64_t calls_begun() const = 0;
+
+  /// AnnounceShutdown, refuses new calls, gives calls in flight `grace` to end, then cancels them. Calls
   /// after the first do nothing.
   virtual void Shutdown(absl::Duration grace) = 0;
   /// Returns after Shutdown is done.

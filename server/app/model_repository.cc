@@ -130,6 +130,7 @@ absl::Status ModelRepository::CheckAllowed(const std::string& name) const {
 absl::StatusOr<LoadedModel> ModelRepository::LoadSince(const std::string& name, Clock::time_point asked) {
   if (absl::Status status = CheckAllowed(name); !status.ok()) return status;
   Result result = LoadOrShare(name, asked);
+  statistics_->CountReload(result.ok());
   if (!result.ok()) observability::LogWarning(absl::StrCat("not loaded: ", result.status().message()));
   return result;
 }
@@ -199,6 +200,7 @@ ModelRepository::Result ModelRepository::LoadNow(std::int64_t generation, Origin
                         .checksum = built->model->checksum(),
                         .load_time = elapsed};
   statistics_->Open(config.name, config.version);
+  statistics_->SetLoadTime(config.name, elapsed);
   models_->Put(std::move(built->model));
   changed_(config.name, true);
   return loaded;

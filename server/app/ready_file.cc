@@ -11,22 +11,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/core/error.h"
+#include "server/observability/log_line.h"
 
 namespace embd::app {
 namespace {
 
-// As a JSON string: addresses are hosts, ports and paths.
-std::string JsonString(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      quoted += absl::StrCat("\\u00", absl::Hex(c, absl::kZeroPad2));
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
+std::string JsonList(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts)
+    absl::StrAppend(&list, list.empty() ? "" : ", ", observability::JsonString(text));
+  return absl::StrCat("[", list, "]");
 }
 
 // What the file of this process begins with.
@@ -34,11 +28,10 @@ std::string Beginning() { return absl::StrCat("{\"pid\": ", getpid(), ", "); }
 
 }  // namespace
 
-absl::Status WriteReadyFile(const std::string& path, const std::vector<std::string>& addresses) {
-  std::string json = absl::StrCat(Beginning(), "\"listen\": [");
-  for (std::size_t i = 0; i < addresses.size(); ++i)
-    absl::StrAppend(&json, i == 0 ? "" : ", ", JsonString(addresses[i]));
-  json += "]}\n";
+absl::Status WriteReadyFile(const std::string& path, const std::vector<std::string>& addresses,
+                            const std::vector<std::string>& metrics_addresses) {
+  const std::string json = absl::StrCat(Beginning(), "\"listen\": ", JsonList(addresses),
+                                        ", \"metrics\": ", JsonList(metrics_addresses), "}\n");
   const std::string temporary = absl::StrCat(path, ".", getpid());
   std::ofstream stream(temporary);
   stream << json << std::flush;

@@ -8,12 +8,13 @@
 
 namespace embd::app {
 
-/// Writes `{"pid": …, "listen": ["127.0.0.1:8001", …]}` to `path`, whole or not at all, for scripts that wait until the
-/// server serves or ask which port it took.
+/// Writes `{"pid": …, "listen": ["127.0.0.1:8001", …], "metrics": ["127.0.0.1:8002", …]}` to `path`, whole or not at
+/// all, for scripts that wait until the server serves or ask which ports it took.
 ///
 /// Errors:
 ///   FAILED_PRECONDITION  [CANNOT_WRITE] the file cannot be written; with the system's reason.
-[[nodiscard]] absl::Status WriteReadyFile(const std::string& path, const std::vector<std::string>& addresses);
+[[nodiscard]] absl::Status WriteReadyFile(const std::string& path, const std::vector<std::string>& addresses,
+                                          const std::vector<std::string>& metrics_addresses = {});
 
 /// Removes what an earlier server may have left at `path`, so that nobody takes it for this one's. Leaves alone what is
 /// no regular file.

@@ -3,12 +3,15 @@
 #include <semaphore.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
 #include <thread>
+#include <utility>
 
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "server/app/ready_file.h"
 
@@ -86,7 +89,9 @@ class Life {
 
   absl::Status BecomeReady() {
     if (!config_.ready_file.empty()) {
-      if (absl::Status status = WriteReadyFile(config_.ready_file, server_->addresses()); !status.ok()) return status;
+      if (absl::Status status = WriteReadyFile(config_.ready_file, server_->addresses(), server_->metrics_addresses());
+          !status.ok())
+        return status;
     }
     manager_.Ready();
     return absl::OkStatus();
@@ -100,8 +105,22 @@ class Life {
     });
   }
 
+  // gRPC cancels calls that arrive while it shuts down. Whoever watches the server's health goes elsewhere before that,
+  // which shows in that no more calls come.
+  void LetCallersGo() {
+    constexpr absl::Duration kQuiet = absl::Milliseconds(200);
+    server_->AnnounceShutdown();
+    const absl::Time end = absl::Now() + absl::Seconds(config_.drain_delay_seconds);
+    std::uint64_t begun = server_->calls_begun();
+    for (bool quiet = false; !quiet && absl::Now() < end;) {
+      absl::SleepFor(std::min(kQuiet, end - absl::Now()));
+      quiet = std::exchange(begun, server_->calls_begun()) == begun;
+    }
+  }
+
   void Stop(absl::Duration grace) {
     manager_.Stopping();
+    if (stop_requested.load()) LetCallersGo();
     server_->Shutdown(grace);
     if (!config_.ready_file.empty()) RemoveOwnReadyFile(config_.ready_file);
     // A load cannot be broken off, and nobody waits for it any more.

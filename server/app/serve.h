@@ -12,7 +12,8 @@ namespace embd::app {
 /// SIGTERM, SIGINT, SIGHUP and SIGPIPE from then on.
 ///
 /// The ready file is written, and `manager` told, when the required models are loaded. SIGHUP has `read` called and its
-/// result followed, once the server is ready. The first SIGTERM or SIGINT begins the drain, after which this returns
+/// result followed, once the server is ready. The first SIGTERM or SIGINT tells health checks, waits until callers have
+/// gone, for at most the drain delay, and begins the drain, after which this returns
 /// OK; a second one ends the process at once, by that signal. Where a load is under way when the drain is over, the
 /// process ends with 0 instead of returning.
 ///

@@ -46,6 +46,7 @@ constexpr auto kComparisons = std::to_array<Comparison>({
     {"server.model_control", &Same<&ServerConfig::explicit_model_control>},
     {"server.inference.name", &Same<&ServerConfig::inference, &Inference::name>},
     {"server.inference.output_datatype", &Same<&ServerConfig::inference, &Inference::output_type>},
+    {"server.drain_delay", &Same<&ServerConfig::drain_delay_seconds>},
     {"server.drain_timeout", &Same<&ServerConfig::drain_seconds>},
     {"server.ready_file", &Same<&ServerConfig::ready_file>},
     {"server.log.level", &Same<&ServerConfig::log, &Log::level>},

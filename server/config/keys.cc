@@ -19,7 +19,7 @@ using Key = absl::string_view;
 constexpr std::array<Key, 2> kFileKeys = {"server", "models"};
 constexpr auto kServerKeys =
     std::to_array<Key>({"listen", "tls", "tokens", "insecure", "limits", "connections", "metrics", "shared_memory",
-                        "model_control", "inference", "drain_timeout", "ready_file", "log"});
+                        "model_control", "inference", "drain_delay", "drain_timeout", "ready_file", "log"});
 constexpr auto kLimitsKeys = std::to_array<Key>(
     {"max_request_bytes", "max_response_bytes", "max_batch_size", "max_sequence_length", "max_bytes_in_flight",
      "max_request_bytes_in_flight", "max_concurrent_calls", "max_concurrent_streams", "max_stall"});

@@ -158,6 +158,7 @@ void ReadServer(MapReader& server, const std::string& folder, ServerConfig& out)
     out.explicit_model_control = *control == 1;
   }
   if (auto inference = server.ReadMap("inference", Section::kInference)) ReadInference(*inference, out.inference);
+  server.ReadSeconds("drain_delay", {.min = 0, .max = kSecondsOfDay}, out.drain_delay_seconds);
   server.ReadSeconds("drain_timeout", {.min = 0, .max = kSecondsOfDay}, out.drain_seconds);
   server.ReadString("ready_file", out.ready_file);
   if (auto log = server.ReadMap("log", Section::kLog)) ReadLog(*log, out.log);

@@ -325,6 +325,7 @@ struct ServerConfig {
   std::string tokens;                       ///< file of bearer tokens; empty: none are asked for
   bool insecure = false;                    ///< whether others than this machine may be served without TLS
   std::vector<std::string> metrics_listen;  ///< HOST:PORT of /metrics, /healthz and /readyz; empty: not served
+  double drain_delay_seconds = 5.0;         ///< how long calls may still come once health is NOT_SERVING; 0 to 86400
   double drain_seconds = 30.0;              ///< how long SIGTERM waits for calls in flight; 0 to 86400
   std::string ready_file;                   ///< written once the server serves; empty: none
   Log log;

@@ -24,8 +24,14 @@ v1::LoadedModel ToProto(const LoadedModel& model) {
   return message;
 }
 
+// The log has the text of a fault of ours; a caller gets no more than that there is one.
+absl::Status WithoutInternals(const absl::Status& status) {
+  if (status.code() != absl::StatusCode::kInternal && status.code() != absl::StatusCode::kUnknown) return status;
+  return core::Error(absl::StatusCode::kInternal, "INTERNAL", "internal error; the server's log says which");
+}
+
 v1::ReloadFailure ToProto(const ReloadReport::Failure& failure) {
-  const absl::Status told = HideInternal(failure.status);
+  const absl::Status told = WithoutInternals(failure.status);
   v1::ReloadFailure message;
   message.set_model(failure.model);
   message.set_setting(failure.setting);

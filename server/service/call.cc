@@ -1,6 +1,7 @@
 #include "server/service/call.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -9,6 +10,7 @@
 #include "proto/wire/status.h"
 #include "server/core/error.h"
 #include "server/observability/log.h"
+#include "server/observability/trace_context.h"
 #include "server/service/decoded_bytes.h"
 
 namespace embd::service {
@@ -16,6 +18,14 @@ namespace {
 
 constexpr std::size_t kLargeRequestBytes = std::size_t{16} << 10;
 constexpr std::int64_t kWeighedBytes = 1024;  // what a smaller request decodes to is no more than a call takes anyway
+
+using Metadata = std::multimap<grpc::string_ref, grpc::string_ref>;
+
+// The value of that key, the first where there are several; empty where there is none.
+absl::string_view Find(const Metadata& metadata, const char* key) {
+  const auto found = metadata.find(key);
+  return found == metadata.end() ? absl::string_view() : absl::string_view(found->second.data(), found->second.size());
+}
 
 }  // namespace
 
@@ -60,15 +70,32 @@ bool Call::MayStall() const {
   return context_->deadline() - gate_.limits().max_stall > std::chrono::system_clock::now();
 }
 
-absl::Status HideInternal(const absl::Status& status) {
+observability::CallNames Call::Names() const {
+  const auto& metadata = context_->client_metadata();
+  observability::CallNames names;
+  if (const absl::string_view given = Find(metadata, "x-request-id"); observability::IsRequestId(given)) {
+    names.request_id = std::string(given);
+  } else {
+    if (made_request_id_.empty()) made_request_id_ = observability::NewRequestId();
+    names.request_id = made_request_id_;
+  }
+  if (const auto trace = observability::ParseTraceparent(Find(metadata, "traceparent"))) {
+    names.trace_id = std::string(trace->trace_id);
+    names.span_id = std::string(trace->span_id);
+  }
+  return names;
+}
+
+absl::Status Call::Hide(const absl::Status& status) const {
   if (status.code() != absl::StatusCode::kInternal && status.code() != absl::StatusCode::kUnknown) return status;
-  return core::Error(
-      absl::StatusCode::kInternal, "INTERNAL",
-      absl::StrCat("internal error; the server's log has it as ", observability::LogInternalError(status)));
+  const observability::CallNames names = Names();
+  observability::LogInternalError(names, NameOf(method_), status);
+  return core::Error(absl::StatusCode::kInternal, "INTERNAL",
+                     absl::StrCat("internal error; the server's log has it as request_id ", names.request_id));
 }
 
 grpc::Status Call::End(const absl::Status& status) {
-  const absl::Status told = HideInternal(status);
+  const absl::Status told = Hide(status);
   gate_.CountEnd(method_, told.code(), std::chrono::steady_clock::now() - started_);
   Leave();
   if (wire::NeverFits(told)) {
@@ -84,7 +111,8 @@ void Call::Log(absl::string_view model, std::int64_t batch_size, std::int64_t se
   if (!observability::LogsRequests()) return;
   const auto elapsed = std::chrono::steady_clock::now() - last_;
   const std::string peer = context_->peer();
-  observability::LogRequest({.rpc = NameOf(method_),
+  observability::LogRequest({.names = Names(),
+                             .rpc = NameOf(method_),
                              .peer = peer,
                              .model = model,
                              .batch_size = batch_size,

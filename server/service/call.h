@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/grpcpp.h"
+#include "server/observability/log.h"
 #include "server/service/gate.h"
 #include "server/service/method.h"
 
@@ -74,7 +75,10 @@ class Call {
   /// log line.
   [[nodiscard]] grpc::Status End(const absl::Status& status);
 
-  /// Writes the debug line of one request of the call.
+  /// In place of an INTERNAL or UNKNOWN status one that names the line which the log gets of it. Others pass.
+  [[nodiscard]] absl::Status Hide(const absl::Status& status) const;
+
+  /// Writes the line of one request of the call, where the log wants it.
   void Log(absl::string_view model, std::int64_t batch_size, std::int64_t sequence_length, std::int64_t request_bytes,
            std::int64_t reply_bytes, const absl::Status& status) const;
 
@@ -86,6 +90,7 @@ class Call {
   void CountInstead(std::int64_t request_bytes);
   [[nodiscard]] absl::Status CountDecoded(const grpc::ByteBuffer& bytes, std::int64_t max_bytes,
                                           const google::protobuf::Descriptor& type);
+  [[nodiscard]] observability::CallNames Names() const;
 
   Gate& gate_;
   const Method method_;
@@ -94,11 +99,9 @@ class Call {
   std::chrono::steady_clock::time_point last_;  // when the request that is answered now arrived
   std::atomic<bool> cancelled_ = false;
   bool entered_ = false;
-  std::int64_t request_bytes_ = 0;  // that the gate has counted
+  std::int64_t request_bytes_ = 0;       // that the gate has counted
+  mutable std::string made_request_id_;  // where the caller has given none; made when it is first needed
 };
-
-/// Refuses an INTERNAL or UNKNOWN status's text: the log has it, the caller gets a reference. Other statuses pass.
-[[nodiscard]] absl::Status HideInternal(const absl::Status& status);
 
 /// Whether a request of so many bytes should not even be decoded on gRPC's own threads.
 [[nodiscard]] bool IsLarge(const grpc::ByteBuffer& request);

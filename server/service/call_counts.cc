@@ -7,14 +7,13 @@ namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
 
-std::size_t BucketOf(std::chrono::nanoseconds duration) {
-  const double seconds = std::chrono::duration<double>(duration).count();
-  return static_cast<std::size_t>(
-      std::lower_bound(CallCounts::kBucketEnds.begin(), CallCounts::kBucketEnds.end(), seconds) -
-      CallCounts::kBucketEnds.begin());
-}
-
 }  // namespace
+
+std::size_t CallCounts::BucketOf(std::chrono::nanoseconds duration) {
+  const double seconds = std::chrono::duration<double>(duration).count();
+  return static_cast<std::size_t>(std::lower_bound(kBucketEnds.begin(), kBucketEnds.end(), seconds) -
+                                  kBucketEnds.begin());
+}
 
 CallCounts::CallCounts() : methods_(Methods().size()) {}
 

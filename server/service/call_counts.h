@@ -31,6 +31,9 @@ class CallCounts {
     std::chrono::nanoseconds sum{0};                                ///< of all durations
   };
 
+  /// Which bucket a duration falls into.
+  [[nodiscard]] static std::size_t BucketOf(std::chrono::nanoseconds duration);
+
   CallCounts();
 
   void CountStart(Method method);

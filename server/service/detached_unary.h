@@ -39,7 +39,7 @@ class DetachedUnary final : public grpc::ServerUnaryReactor {
     absl::Status status = reactor->call_.Enter(static_cast<std::int64_t>(request->Length()));
     auto message = std::make_shared<Request>();
     if (status.ok()) {
-      status = WithinMemory([&] { return Decode(*request, backend->max_request_bytes, message.get()); });
+      status = WithinMemory([&] { return reactor->call_.Decode(*request, backend->max_request_bytes, message.get()); });
     }
     if (!status.ok()) {
       attached->End(*message, status);

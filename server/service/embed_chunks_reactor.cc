@@ -82,8 +82,10 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
 
   void GoOn(bool on_worker) {
     if (!chunks_->AreLarge() || on_worker) return SendNext();
+    backend_.statistics.CountWaiting(model_, 1);
     backend_.workers.Add([this] {
       clock_.EndQueue();
+      backend_.statistics.CountWaiting(model_, -1);
       SendNext();
     });
   }
@@ -93,12 +95,17 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
       auto message = chunks_->Next(
           backend_, [this] { return call_.Interrupted(); }, &clock_);
       if (!message.ok()) return message.status();
-      if (chunks_->done()) backend_.statistics.CountSuccess(model_, batch_size_, clock_.End());
+      const std::int64_t bytes = sent_bytes_ + static_cast<std::int64_t>(message->Length());
+      if (chunks_->done()) {
+        backend_.statistics.CountSuccess(
+            model_, batch_size_, clock_.End(),
+            {.sequence_length = sequence_length_, .reply_bytes = static_cast<std::size_t>(bytes)});
+      }
+      sent_bytes_ = bytes;
       message_.Swap(&*message);
       return absl::OkStatus();
     });
     if (!status.ok()) return End(status);
-    sent_bytes_ += static_cast<std::int64_t>(message_.Length());
     watched_.BeginWait();
     if (!chunks_->done()) return StartWrite(&message_);
     LogEnd(absl::OkStatus());
@@ -107,7 +114,7 @@ class EmbedChunksReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffe
   }
 
   void End(const absl::Status& status) {
-    backend_.statistics.CountFailure(model_, clock_.End().total);
+    backend_.statistics.CountFailure(model_, status.code(), clock_.End().total);
     LogEnd(status);
     chunks_.reset();
     Finish(call_.End(status));

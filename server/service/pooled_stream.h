@@ -115,8 +115,10 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
       return Refuse(status);
     }
     if (on_worker || !Item::PlansLong(message_)) return Plan(on_worker);
+    context_.statistics.CountWaiting(Item::ModelName(message_), 1);
     context_.workers.Add([this] {
       clock_.EndQueue();
+      context_.statistics.CountWaiting(Item::ModelName(message_), -1);
       Plan(/*on_worker=*/true);
     });
   }
@@ -135,8 +137,10 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
     if (!status.ok()) return Refuse(status);
     clock_.EndInput();
     if (work_->IsLarge() && !on_worker) {
+      context_.statistics.CountWaiting(Item::ModelName(message_), 1);
       context_.workers.Add([this] {
         clock_.EndQueue();
+        context_.statistics.CountWaiting(Item::ModelName(message_), -1);
         Answer();
       });
     } else {
@@ -150,7 +154,8 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
       auto framed = Item::Answer(
           context_, *work_, message_, index_, [this] { return call_.Interrupted(); }, &clock_);
       if (!framed.ok()) return framed.status();
-      context_.statistics.CountSuccess(Item::ModelName(message_), work_->batch_size(), clock_.End());
+      context_.statistics.CountSuccess(Item::ModelName(message_), work_->batch_size(), clock_.End(),
+                                       {.sequence_length = work_->sequence_length(), .reply_bytes = framed->Length()});
       reply.Swap(&*framed);
       return absl::OkStatus();
     });
@@ -162,9 +167,9 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   }
 
   void Refuse(const absl::Status& status) {
-    context_.statistics.CountFailure(Item::ModelName(message_), clock_.End().total);
+    context_.statistics.CountFailure(Item::ModelName(message_), status.code(), clock_.End().total);
     call_.Log(Item::ModelName(message_), -1, -1, static_cast<std::int64_t>(request_.Length()), 0, status);
-    Push(Item::Refuse(message_, index_, HideInternal(status)));
+    Push(Item::Refuse(message_, index_, call_.Hide(status)));
   }
 
   void Push(const grpc::ByteBuffer& reply) {

@@ -75,8 +75,21 @@ class PooledCall {
   /// Whether nothing of the call should be done on gRPC's own threads.
   [[nodiscard]] bool HasLargeRequest() const { return service::IsLarge(request_); }
 
+  /// To be told before the call, which has been read, waits for a thread.
+  void BeginQueue() {
+    if constexpr (Work::kIsInference) {
+      backend_.statistics.CountWaiting(Work::ModelName(message_), 1);
+      is_counted_waiting_ = true;
+    }
+  }
+
   /// To be told when the call has come to a thread that it waited for.
-  void EndQueue() { clock_.EndQueue(); }
+  void EndQueue() {
+    clock_.EndQueue();
+    if (std::exchange(is_counted_waiting_, false)) {
+      backend_.statistics.CountWaiting(Work::ModelName(message_), -1);
+    }
+  }
 
   /// Decodes.
   [[nodiscard]] absl::Status Read() {
@@ -122,7 +135,9 @@ class PooledCall {
       }();
       if (!framed.ok()) return framed.status();
       if constexpr (Work::kIsInference) {
-        backend_.statistics.CountSuccess(Work::ModelName(message_), work_->batch_size(), clock_.End());
+        backend_.statistics.CountSuccess(
+            Work::ModelName(message_), work_->batch_size(), clock_.End(),
+            {.sequence_length = work_->sequence_length(), .reply_bytes = framed->Length()});
       }
       reply_.Swap(&*framed);
       return absl::OkStatus();
@@ -133,7 +148,7 @@ class PooledCall {
   [[nodiscard]] grpc::Status End(const absl::Status& status) {
     const std::string& model = Work::ModelName(message_);
     if constexpr (Work::kIsInference) {
-      if (!status.ok()) backend_.statistics.CountFailure(model, clock_.End().total);
+      if (!status.ok()) backend_.statistics.CountFailure(model, status.code(), clock_.End().total);
     }
     call_.Log(model, work_ ? work_->batch_size() : -1, work_ ? work_->sequence_length() : -1,
               static_cast<std::int64_t>(request_.Length()),
@@ -158,6 +173,7 @@ class PooledCall {
   grpc::ByteBuffer& reply_;
   typename Work::Request message_;
   std::optional<Work> work_;
+  bool is_counted_waiting_ = false;
 };
 
 /// A PooledCall that is answered by the workers. Lives until gRPC is done with the call.
@@ -179,6 +195,7 @@ class PooledReactor final : public grpc::ServerUnaryReactor {
   }
 
   void PlanAndAnswer() {
+    call_->BeginQueue();
     workers_.Add([this] {
       call_->EndQueue();
       PlanAndAnswerNow();
@@ -186,6 +203,7 @@ class PooledReactor final : public grpc::ServerUnaryReactor {
   }
 
   void Answer() {
+    call_->BeginQueue();
     workers_.Add([this] {
       call_->EndQueue();
       End(call_->Answer());

@@ -1,14 +1,19 @@
 #ifndef EMBD_SERVER_SERVICE_STATISTICS_H_
 #define EMBD_SERVER_SERVICE_STATISTICS_H_
 
+#include <array>
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "server/core/threads/mutex.h"
+#include "server/service/call_counts.h"
 
 namespace embd::service {
 
@@ -33,6 +38,24 @@ struct Phases {
   std::chrono::nanoseconds output{0};   ///< framing the reply
 };
 
+/// Why a request failed, in the words of Triton's metrics.
+enum class FailureReason {
+  kRejected,  ///< no room for it now, or not served now
+  kCanceled,  ///< given up by its caller, or its deadline passed
+  kBackend,   ///< our fault
+  kOther,     ///< it asked for what it cannot have
+};
+inline constexpr std::size_t kFailureReasons = 4;
+
+/// The reason of a request that ended with `code`, which is not OK.
+[[nodiscard]] FailureReason ReasonOf(absl::StatusCode code);
+
+/// How much a successful request has got.
+struct Answered {
+  std::int64_t sequence_length = 0;  ///< of the batch; below 0: it has none
+  std::size_t reply_bytes = 0;       ///< of its messages
+};
+
 /// What has been asked of one model. A request is a unary call, an item of a stream, or a call that is answered in
 /// parts; each is executed on its own.
 struct ModelCounts {
@@ -47,6 +70,13 @@ struct ModelCounts {
   Duration success, fail;
   Duration queue, input, compute, output;  ///< of successful requests
   std::vector<Batch> by_batch_size;        ///< of successful requests, in order of size
+  std::uint64_t tokens = 0;                ///< of successful requests, as is what follows
+  std::uint64_t reply_bytes = 0;
+  /// How many took how long, in the buckets of CallCounts.
+  std::array<std::uint64_t, CallCounts::kBucketEnds.size() + 1> durations{};
+  std::array<std::uint64_t, kFailureReasons> failures{};  ///< by FailureReason
+  std::int64_t waiting = 0;                               ///< requests that wait for a thread now
+  std::chrono::nanoseconds load_time{0};                  ///< of the load that came last
 };
 
 /// Counts what is asked of the models, by name, over all protocols. A name keeps its counts whatever is loaded anew.
@@ -59,15 +89,35 @@ class Statistics {
   /// Begins to count for a model, or goes on where its name is counted already: then only the version is replaced.
   void Open(const std::string& name, const std::string& version);
 
+  /// Remembers how long the model took to load. Does nothing for a name that was not opened.
+  void SetLoadTime(const std::string& name, std::chrono::nanoseconds load_time);
+
   /// A request whose reply is made, to be told before the caller can have it, so that who asks for the counts after a
   /// reply finds it counted. Does nothing for a name that was not opened.
   ///
   /// Throws std::bad_alloc where there is no memory for a batch size that is new; nothing is counted then.
-  void CountSuccess(const std::string& name, std::int64_t batch_size, const Phases& phases);
+  void CountSuccess(const std::string& name, std::int64_t batch_size, const Phases& phases,
+                    const Answered& answered = {});
 
-  /// A request that named the model, in whatever version, and was refused or given up after `elapsed`. Does nothing for
-  /// a name that was not opened. Throws nothing.
-  void CountFailure(const std::string& name, std::chrono::nanoseconds elapsed);
+  /// A request that named the model, in whatever version, and was refused or given up after `elapsed`. One for a name
+  /// that was not opened counts as unknown. Throws nothing.
+  void CountFailure(const std::string& name, absl::StatusCode code, std::chrono::nanoseconds elapsed);
+
+  /// Adds to the requests for the model that wait for a thread, or takes from them. Does nothing for a name that was
+  /// not opened.
+  void CountWaiting(const std::string& name, std::int64_t change);
+
+  /// That a model was to be loaded, or the configuration read again, while the server ran.
+  void CountReload(bool succeeded) { (succeeded ? reloads_ : failed_reloads_).fetch_add(1, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t reloads() const { return reloads_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t failed_reloads() const { return failed_reloads_.load(std::memory_order_relaxed); }
+
+  /// The names that were opened, in order.
+  [[nodiscard]] std::vector<std::string> Names() const;
+
+  /// The failed requests, by FailureReason, whose names were not opened: those of other models, and those that were
+  /// refused before they could be read.
+  [[nodiscard]] std::array<std::uint64_t, kFailureReasons> UnknownFailures() const;
 
   /// A copy of the model's counts, all of one moment; zeros for a name that was not opened.
   [[nodiscard]] ModelCounts Of(const std::string& name) const;
@@ -75,6 +125,9 @@ class Statistics {
  private:
   mutable core::Mutex mutex_;
   std::map<std::string, ModelCounts> models_ ABSL_GUARDED_BY(mutex_);
+  std::array<std::uint64_t, kFailureReasons> unknown_ ABSL_GUARDED_BY(mutex_){};
+  std::atomic<std::uint64_t> reloads_ = 0;
+  std::atomic<std::uint64_t> failed_reloads_ = 0;
 };
 
 }  // namespace embd::service

@@ -82,6 +82,7 @@ class Server:
         command = [
             str(binaries / "embd"),
             *("--config", str(config), "--listen", "127.0.0.1:0", "--ready-file", str(self.ready_file)),
+            *("--metrics-listen", "none"),
         ]
         if group:
             command = ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', str(group), *command]

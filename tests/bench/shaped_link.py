@@ -67,7 +67,7 @@ def server(folder):
     config, ready = folder / "embd.yaml", folder / "ready.json"
     config.write_text(CONFIG, encoding="utf-8")
     command = ["ip", "netns", "exec", SERVER, program("embd"), "--config", config, "--ready-file", ready]
-    command += ["--listen", f"{SERVER_ADDRESS}:0", "--log-level", "warn"]
+    command += ["--listen", f"{SERVER_ADDRESS}:0", "--log-level", "warn", "--metrics-listen", "none"]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
     try:
         end = time.monotonic() + 120

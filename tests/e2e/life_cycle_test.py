@@ -126,6 +126,46 @@ class ReloadByCommandTest(Folder):
         self.assertIn(f"{self.config}:1", reload.stderr)
 
 
+class RollingRestartTest(unittest.TestCase):
+    """Two servers; one stops while callers call. They balance by health, and repeat nothing."""
+
+    SERVICE_CONFIG = json.dumps(
+        {
+            "loadBalancingConfig": [{"round_robin": {}}],
+            "healthCheckConfig": {"serviceName": ""},
+        }
+    )
+
+    def test_no_call_fails(self):
+        failures, stop = [], threading.Event()
+
+        def call(channel):
+            stub = embedding_pb2_grpc.EmbeddingServiceStub(channel)
+            while not stop.is_set():
+                try:
+                    stub.Embed(embedding_pb2.EmbedRequest(**{**REQUEST, "model": "demo-learned"}), timeout=60)
+                except grpc.RpcError as error:
+                    failures.append(error)
+
+        with ServerProcess() as leaving, ServerProcess() as staying, contextlib.ExitStack() as stack:
+            options = [("grpc.service_config", self.SERVICE_CONFIG), ("grpc.enable_retries", 0)]
+            options.append(("grpc.use_local_subchannel_pool", 1))
+            target = f"ipv4:{leaving.address},{staying.address}"
+            channels = [stack.enter_context(grpc.insecure_channel(target, options=options)) for _ in range(8)]
+            for channel in channels:
+                grpc.channel_ready_future(channel).result(timeout=60)
+            callers = [threading.Thread(target=call, args=(channel,)) for channel in channels]
+            for caller in callers:
+                caller.start()
+            leaving.send_signal(signal.SIGTERM)
+            self.assertEqual(leaving.await_end(), 0)
+            stop.set()
+            for caller in callers:
+                caller.join()
+
+        self.assertEqual(failures, [])
+
+
 class StartAndStopTest(Folder):
     def start(self, text, **environment):
         self.config.write_text(text, encoding="utf-8")
@@ -137,6 +177,7 @@ class StartAndStopTest(Folder):
             stderr=subprocess.PIPE,
             text=True,
         )
+        self.addCleanup(process.stderr.close)
         self.addCleanup(process.kill)
         for line in process.stderr:
             if "listening on" in line:

@@ -10,7 +10,7 @@ import unittest
 from support.server_process import binary
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = SOURCES / "packaging" / "man" / "make_pages.py"
+PROGRAM = SOURCES / "docker" / "deb" / "man" / "make_pages.py"
 
 
 def help_of(program, *command):

@@ -18,6 +18,7 @@ _SYSTEM_HEADERS = {
     "dirent.h",
     "fcntl.h",
     "malloc.h",
+    "netdb.h",
     "poll.h",
     "pthread.h",
     "sched.h",

@@ -30,7 +30,8 @@ int Serve(const config::ServerConfig& server_config, const sigset_t& stop_signal
   auto server = app::EmbeddingServer::Start(server_config, {oip::MakeSimple(), oip::MakeIdentityFp32()});
   if (!server.ok()) return Fail(server.status());
   if (!server_config.ready_file.empty()) {
-    absl::Status status = app::WriteReadyFile(server_config.ready_file, (*server)->addresses());
+    absl::Status status =
+        app::WriteReadyFile(server_config.ready_file, (*server)->addresses(), (*server)->metrics_addresses());
     if (!status.ok()) return Fail(status);
   }
   int received = 0;
@@ -62,10 +63,12 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): CLI11's
   if (config_option->count() > 0) flags.config = config_file;
   if (ready_option->count() > 0) flags.ready_file = ready_file;
 
+  flags.metrics_listen = {"none"};
+
   auto server_config = embd::config::Load(flags, [](const std::string&) { return std::nullopt; });
   if (!server_config.ok()) return embd::Fail(server_config.status());
   if (server_config->inference.name == embd::config::Inference().name) server_config->inference.name = "triton";
-  if (absl::Status status = embd::app::SetUpProcess(server_config->log.level, ""); !status.ok()) {
+  if (absl::Status status = embd::app::SetUpProcess(server_config->log, ""); !status.ok()) {
     return embd::Fail(status);
   }
   return embd::Serve(*server_config, stop_signals);

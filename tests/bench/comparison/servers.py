@@ -73,7 +73,7 @@ def start_embd(binaries, folder):
     ready.unlink(missing_ok=True)
     shared = {"prefix": f"/dev/shm/embd-bench-{os.getpid()}-"}
     config.write_text(json.dumps({"models": [model], "server": {"log": {"level": "warn"}, "shared_memory": shared}}))
-    listen = ("--listen", "127.0.0.1:0", "--listen", f"unix:{folder}/embd.socket")
+    listen = ("--listen", "127.0.0.1:0", "--listen", f"unix:{folder}/embd.socket", "--metrics-listen", "none")
     server = Server([str(binaries / "embd"), "--config", str(config), *listen, "--ready-file", str(ready)])
     server.wait_until(ready.exists)
     server.addresses = dict(zip(("tcp", "unix"), json.loads(ready.read_text())["listen"]))

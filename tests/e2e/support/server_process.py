@@ -13,7 +13,10 @@ import time
 
 START_SECONDS = 120
 STOP_SECONDS = 60
-_CONFIGURATION = ("EMBD_CONFIG", "EMBD_MODEL", "EMBD_LISTEN", "EMBD_READY_FILE", "EMBD_LOG_LEVEL", "EMBD_SIMD")
+_CONFIGURATION = (
+    *("EMBD_CONFIG", "EMBD_MODEL", "EMBD_LISTEN", "EMBD_READY_FILE", "EMBD_LOG_LEVEL", "EMBD_LOG_FORMAT", "EMBD_SIMD"),
+    *("EMBD_TLS_CERTIFICATE", "EMBD_TLS_KEY", "EMBD_TLS_CLIENT_CA", "EMBD_TOKENS", "EMBD_INSECURE"),
+)
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None)
 
@@ -27,12 +30,16 @@ def binary(name):
 
 
 def clean_environment():
-    """The environment without settings of a server or client that the caller may have exported."""
-    return {
+    """The environment without settings of a server or client that the caller may have exported.
+
+    Servers serve their metrics on a free port, so that several of them can run.
+    """
+    kept = {
         name: value
         for name, value in os.environ.items()
         if name not in _CONFIGURATION and not name.startswith("EMBDCTL_")
     }
+    return {**kept, "EMBD_METRICS_LISTEN": "127.0.0.1:0"}
 
 
 def _die_with_parent():
@@ -50,6 +57,7 @@ class ServerProcess:
         self._folder = None
         self._process = None
         self.address = None
+        self.metrics_address = None
         self.ready_file = None
 
     def __enter__(self):
@@ -147,6 +155,7 @@ class ServerProcess:
                 continue
             if state["pid"] != self._process.pid:
                 raise RuntimeError(f"ready file names pid {state['pid']}, the server has {self._process.pid}")
+            self.metrics_address = next(iter(state["metrics"]), None)
             return state["listen"][0]
         raise RuntimeError(f"embd was not ready within {START_SECONDS} s:\n{self.log()}")
 

@@ -62,6 +62,7 @@ server:
   shared_memory: { prefix: /dev/shm/embd-, max_regions: 6, max_bytes: 7MiB }
   model_control: explicit
   inference: { name: triton, output_datatype: BF16 }
+  drain_delay: 250ms
   drain_timeout: 500ms
   ready_file: ready.json
   log: { level: off, format: json, access_sample: 0.25 }
@@ -92,6 +93,7 @@ server:
   expected.shared_memory = SharedMemory{.prefix = "/dev/shm/embd-", .max_regions = 6, .max_bytes = 7 << 20};
   expected.explicit_model_control = true;
   expected.inference = {.name = "triton", .output_type = OutputType::kBFloat16};
+  expected.drain_delay_seconds = 0.25;
   expected.drain_seconds = 0.5;
   expected.ready_file = "ready.json";
   expected.log = {.level = "off", .format = LogFormat::kJson, .access_sample = 0.25};
@@ -118,8 +120,10 @@ TEST(ServerSettings, CertificatesAndTokensAreRelativeToTheFile) {
 }
 
 TEST(ServerSettings, TlsNeedsBothCertificateAndKey) {
-  EXPECT_THAT(Parse("server: { tls: { certificate: c } }"), StatusIs(kInvalid, HasSubstr("server.tls: key is missing")));
-  EXPECT_THAT(Parse("server: { tls: { key: k } }"), StatusIs(kInvalid, HasSubstr("server.tls: certificate is missing")));
+  EXPECT_THAT(Parse("server: { tls: { certificate: c } }"),
+              StatusIs(kInvalid, HasSubstr("server.tls: key is missing")));
+  EXPECT_THAT(Parse("server: { tls: { key: k } }"),
+              StatusIs(kInvalid, HasSubstr("server.tls: certificate is missing")));
 }
 
 TEST(ServerSettings, DurationsOfConnectionsHaveRanges) {
@@ -157,7 +161,7 @@ TEST(ServerSettings, UnknownKeyNamesLinePathAndWhatIsAllowed) {
   EXPECT_THAT(result, StatusIs(kInvalid,
                                "embd.yaml:3: server: unknown key \"lisen\"; did you mean listen? allowed: listen, "
                                "tls, tokens, insecure, limits, connections, metrics, shared_memory, model_control, "
-                               "inference, drain_timeout, ready_file, log"));
+                               "inference, drain_delay, drain_timeout, ready_file, log"));
   EXPECT_THAT(result, ReasonIs("INVALID_CONFIG"));
 }
 
@@ -315,6 +319,13 @@ TEST(DrainTimeout, IsADurationOfAtMostADay) {
                 StatusIs(kInvalid, HasSubstr("server.drain_timeout: must be a duration from 0 to 86400 seconds")))
         << text;
   }
+}
+
+TEST(DrainDelay, IsADurationOfAtMostADay) {
+  EXPECT_EQ(Parse("server: { insecure: false }").value().drain_delay_seconds, 5.0);
+  EXPECT_EQ(Parse("server: { drain_delay: 0s }").value().drain_delay_seconds, 0.0);
+  EXPECT_THAT(Parse("server: { drain_delay: 25h }"),
+              StatusIs(kInvalid, HasSubstr("server.drain_delay: must be a duration from 0 to 86400 seconds")));
 }
 
 TEST(Listen, MayBeOneString) {

@@ -26,6 +26,7 @@ using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::Pair;
 using State = service::ModelControl::State;
 
@@ -227,7 +228,7 @@ TEST_F(ModelRepositoryTest, ManyThreadsLeaveOneModelServed) {
       threads.push_back(std::make_unique<RestingThread>([&repository, i] {
         for (int round = 0; round < 200; ++round) {
           const std::string name = (i + round) % 2 == 0 ? "a" : "b";
-          EXPECT_THAT(i % 3 == 0 ? repository.Unload(name) : repository.Load(name), IsOk());
+          EXPECT_THAT(i % 3 == 0 ? repository.Unload(name) : repository.Load(name).status(), IsOk());
           EXPECT_EQ(repository.Index().size(), 2u);
         }
       }));
@@ -238,6 +239,19 @@ TEST_F(ModelRepositoryTest, ManyThreadsLeaveOneModelServed) {
 
   EXPECT_THAT(repository.Index(), ElementsAre(Is("a", State::kReady, ""), Is("b", State::kUnavailable, _)));
   EXPECT_EQ(budget_.taken(), kTableBytes);
+}
+
+TEST_F(ModelRepositoryTest, LoadsAfterTheStartAreCountedByResult) {
+  ModelRepository& repository = Repository();
+  ASSERT_THAT(repository.LoadAll(), IsOk());
+  EXPECT_EQ(statistics_.reloads(), 0u);
+
+  ASSERT_THAT(repository.Load("a"), IsOk());
+  ASSERT_THAT(repository.Load("none"), Not(IsOk()));
+
+  EXPECT_EQ(statistics_.reloads(), 1u);
+  EXPECT_EQ(statistics_.failed_reloads(), 0u);  // of a name that is not configured nothing was tried
+  EXPECT_GT(statistics_.Of("a").load_time.count(), 0);
 }
 
 TEST_F(ModelRepositoryTest, StatisticsOutliveTheirModel) {

@@ -38,15 +38,16 @@ class ReadyFile : public ::testing::Test {
 };
 
 TEST_F(ReadyFile, HasPidAndAddressesAsJson) {
-  ASSERT_THAT(WriteReadyFile(path_, {"127.0.0.1:80", "unix:/tmp/s"}), IsOk());
+  ASSERT_THAT(WriteReadyFile(path_, {"127.0.0.1:80", "unix:/tmp/s"}, {"127.0.0.1:81"}), IsOk());
 
-  EXPECT_EQ(Content(), "{\"pid\": " + OwnPid() + ", \"listen\": [\"127.0.0.1:80\", \"unix:/tmp/s\"]}\n");
+  EXPECT_EQ(Content(), "{\"pid\": " + OwnPid() +
+                           ", \"listen\": [\"127.0.0.1:80\", \"unix:/tmp/s\"], \"metrics\": [\"127.0.0.1:81\"]}\n");
 }
 
 TEST_F(ReadyFile, QuotesBackslashesAndControlCharactersAreEscaped) {
   ASSERT_THAT(WriteReadyFile(path_, {"unix:/a\"b\\c\x01\n"}), IsOk());
 
-  EXPECT_EQ(Content(), "{\"pid\": " + OwnPid() + ", \"listen\": [\"unix:/a\\\"b\\\\c\\u0001\\u000a\"]}\n");
+  EXPECT_EQ(Content(), "{\"pid\": " + OwnPid() + ", \"listen\": [\"unix:/a\\\"b\\\\c\\u0001\\n\"], \"metrics\": []}\n");
 }
 
 TEST_F(ReadyFile, FolderThatIsMissingIsAnErrorAndLeavesNothing) {

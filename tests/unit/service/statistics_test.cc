@@ -70,8 +70,8 @@ TEST(Statistics, FailuresCountApartAndMoveNothingElse) {
   Statistics statistics;
   statistics.Open("m", "1");
 
-  statistics.CountFailure("m", nanoseconds(7));
-  statistics.CountFailure("m", nanoseconds(8));
+  statistics.CountFailure("m", absl::StatusCode::kInternal, nanoseconds(7));
+  statistics.CountFailure("m", absl::StatusCode::kInternal, nanoseconds(8));
 
   const ModelCounts counts = statistics.Of("m");
   EXPECT_THAT(counts.fail, IsDuration(2, 15));
@@ -86,13 +86,72 @@ TEST(Statistics, NameThatWasNotOpenedCountsNowhere) {
   statistics.Open("m", "1");
 
   statistics.CountSuccess("other", 1, kPhases);
-  statistics.CountFailure("other", nanoseconds(7));
+  statistics.CountFailure("other", absl::StatusCode::kInternal, nanoseconds(7));
 
   for (const char* const name : {"m", "other"}) {
     EXPECT_THAT(statistics.Of(name).success, IsDuration(0, 0)) << name;
     EXPECT_THAT(statistics.Of(name).fail, IsDuration(0, 0)) << name;
   }
   EXPECT_EQ(statistics.Of("other").version, "");
+}
+
+TEST(Statistics, FailuresAreCountedByReason) {
+  Statistics statistics;
+  statistics.Open("m", "1");
+  for (const absl::StatusCode code :
+       {absl::StatusCode::kResourceExhausted, absl::StatusCode::kUnavailable, absl::StatusCode::kCancelled,
+        absl::StatusCode::kDeadlineExceeded, absl::StatusCode::kInternal, absl::StatusCode::kInvalidArgument}) {
+    statistics.CountFailure("m", code, nanoseconds(1));
+  }
+
+  EXPECT_THAT(statistics.Of("m").failures, ElementsAre(2U, 2U, 1U, 1U));
+  EXPECT_THAT(statistics.UnknownFailures(), ElementsAre(0U, 0U, 0U, 0U));
+}
+
+TEST(Statistics, FailuresOfNamesThatWereNotOpenedAreUnknown) {
+  Statistics statistics;
+  statistics.Open("m", "1");
+
+  statistics.CountFailure("other", absl::StatusCode::kNotFound, nanoseconds(1));
+  statistics.CountFailure("another", absl::StatusCode::kNotFound, nanoseconds(1));
+
+  EXPECT_THAT(statistics.UnknownFailures(), ElementsAre(0U, 0U, 0U, 2U));
+  EXPECT_THAT(statistics.Names(), ElementsAre("m"));
+}
+
+TEST(Statistics, TokensBytesAndTimesOfSuccessesAreCounted) {
+  Statistics statistics;
+  statistics.Open("m", "1");
+  statistics.CountSuccess("m", 2, {.total = std::chrono::microseconds(100)}, {.sequence_length = 3, .reply_bytes = 40});
+  statistics.CountSuccess("m", 1, {.total = std::chrono::hours(1)}, {.sequence_length = 5, .reply_bytes = 2});
+
+  const ModelCounts counts = statistics.Of("m");
+
+  EXPECT_EQ(counts.tokens, 11U);
+  EXPECT_EQ(counts.reply_bytes, 42U);
+  EXPECT_EQ(counts.durations.front(), 1U);  // an end belongs to its bucket
+  EXPECT_EQ(counts.durations.back(), 1U);
+}
+
+TEST(Statistics, BatchWithoutALengthHasNoTokens) {
+  Statistics statistics;
+  statistics.Open("m", "1");
+
+  statistics.CountSuccess("m", 2, kPhases, {.sequence_length = -1});
+
+  EXPECT_EQ(statistics.Of("m").tokens, 0U);
+}
+
+TEST(Statistics, WaitingRequestsAreThoseThatCameLessThoseThatWent) {
+  Statistics statistics;
+  statistics.Open("m", "1");
+
+  statistics.CountWaiting("m", 1);
+  statistics.CountWaiting("m", 1);
+  statistics.CountWaiting("m", -1);
+  statistics.CountWaiting("other", 1);
+
+  EXPECT_EQ(statistics.Of("m").waiting, 1);
 }
 
 TEST(Statistics, ModelThatIsLoadedAnewKeepsItsCountsUnderItsNewVersion) {
@@ -144,7 +203,7 @@ TEST(Statistics, ConcurrentCallersLoseNoCount) {
     threads.emplace_back([&statistics] {
       for (int i = 0; i < kCalls; ++i) {
         statistics.CountSuccess("m", i % 7, kPhases);
-        statistics.CountFailure("m", nanoseconds(1));
+        statistics.CountFailure("m", absl::StatusCode::kInternal, nanoseconds(1));
       }
     });
   }

@@ -30,14 +30,17 @@ struct ClientOptions {
   /// default, so that no call hangs for ever; absl::InfiniteDuration() for no limit, as bare gRPC has it.
   absl::Duration timeout = absl::Seconds(60);
 
-  /// How often a call is tried in all when the server answers UNAVAILABLE or RESOURCE_EXHAUSTED, with waits between 50
-  /// ms and 1 s that double each time: 2 to 5; 0 or 1: once. What can never fit is not tried again (the server says
-  /// so). Requests of more than 256 MiB are sent once.
+  /// How often a call is tried in all when it ends with UNAVAILABLE, also where its server is lost while it answers, or
+  /// with RESOURCE_EXHAUSTED; with waits between 50 ms and 1 s that double each time, or longer ones that the server
+  /// asks for: 2 to 5; 0 or 1: once. What can never fit is not tried again (the server says so), and nothing is where
+  /// more than half of a thousand tries have failed lately. Calls that change
+  /// something and streams are tried again only until the server has answered.
   int max_attempts = 4;
 
   /// Pause of the connection, during a call, after which a ping finds out whether the server is still there. Servers
   /// close connections that ping more often than they permit; gRPC's default is once in five minutes, so shorter values
-  /// need a server that permits them. Idle connections are never pinged.
+  /// need a server that permits them. A connection watches its server's health for as long as it is there, and so is
+  /// never idle.
   absl::Duration keepalive_interval = absl::Minutes(6);
 
   /// Set: TLS is spoken, 1.2 or 1.3, and the server's certificate is checked; an empty TlsOptions does for a server

@@ -44,6 +44,8 @@ class EmbedStream {
   /// last answer. A refused request is an item whose `result` is an error.
   ///
   /// Errors: those that end the stream, e.g. UNAVAILABLE, DEADLINE_EXCEEDED, CANCELLED; again by every later call.
+  /// Answers come in order: of the requests that were sent, those behind the last answer were not answered, and may be
+  /// sent again on a new stream.
   [[nodiscard]] absl::StatusOr<std::optional<StreamItem>> Receive() { return transport_->Receive(); }
 
   /// Ends the stream now, from any thread; `Receive` returns CANCELLED.

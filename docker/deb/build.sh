@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the Debian packages of a finished build: packaging/build.sh BUILD_FOLDER OUTPUT_FOLDER
+# Builds the Debian packages of a finished build: docker/deb/build.sh BUILD_FOLDER OUTPUT_FOLDER
 #
 # Needs the programs, libraries and man pages' sources only: compiles nothing. Needs docker/packages/package.txt.
 set -euo pipefail
@@ -16,7 +16,7 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct 2>/d
 export SOURCE_DATE_EPOCH
 version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$EMBD_BUILD/CMakeCache.txt")
 
-cp -r "$here/debian" "$here/../CHANGELOG.md" "$output/tree"
+cp -r "$here/debian" "$here/../../CHANGELOG.md" "$output/tree"
 cat >"$output/tree/debian/changelog" <<CHANGELOG
 embd ($version) unstable; urgency=medium
 

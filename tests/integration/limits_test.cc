@@ -1,0 +1,266 @@
+// Every limit of the configuration, set small, bites, and its refusal names the key and its value.
+
+#include <chrono>
+#include <future>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "embd/client/channel.h"
+#include "embd/client/shared_region.h"
+#include "embd/v1/embedding.grpc.pb.h"
+#include "gmock/gmock.h"
+#include "grpcpp/grpcpp.h"
+#include "proto/wire/status.h"
+#include "server/config/keys.h"
+#include "tests/support/eventually.h"
+#include "tests/support/served_models.h"
+#include "tests/support/status_matchers.h"
+
+namespace embd {
+namespace {
+
+using client::Chunks;
+using client::Client;
+using ::embd::testing::Eventually;
+using ::embd::testing::ServedModels;
+using ::testing::HasSubstr;
+
+constexpr std::int64_t kDim = 256;
+const client::CallOptions kWhole = {.timeout = absl::Seconds(20), .chunks = Chunks::kNever};
+
+config::ServerConfig Config() { return {.models = {testing::SmallModel("m", 10, kDim, 1 << 16)}}; }
+
+client::EmbedRequest Batch(std::int64_t batch_size, std::int64_t sequence_length) {
+  client::EmbedRequest request = {.model = "m", .batch_size = batch_size, .sequence_length = sequence_length};
+  request.part = client::Part::kPosition;
+  return request;
+}
+
+Client Once(const ServedModels& served) { return Client::Connect(served.tcp_address(), {.max_attempts = 1}).value(); }
+
+// A call of EmbedStream whose answers nobody reads, on a connection of its own.
+class UnreadStream {
+ public:
+  explicit UnreadStream(const std::string& address) {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    arguments.SetMaxReceiveMessageSize(-1);
+    stub_ = v1::EmbeddingService::NewStub(
+        grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
+    stream_ = stub_->EmbedStream(&context_);
+    v1::EmbedStreamRequest item;
+    item.mutable_request()->set_model("m");
+    item.mutable_request()->set_part(v1::PART_POSITION);
+    item.mutable_request()->set_batch_size(1);
+    item.mutable_request()->set_sequence_length(1 << 14);
+    stream_->Write(item);
+  }
+  ~UnreadStream() { context_.TryCancel(); }
+
+  // How the call ends, once all that came is read.
+  absl::Status End() {
+    v1::EmbedStreamResponse answer;
+    while (stream_->Read(&answer)) {
+    }
+    return wire::FromGrpcStatus(stream_->Finish());
+  }
+
+  [[nodiscard]] v1::EmbeddingService::Stub& stub() { return *stub_; }
+
+ private:
+  std::unique_ptr<v1::EmbeddingService::Stub> stub_;
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::EmbedStreamRequest, v1::EmbedStreamResponse>> stream_;
+};
+
+absl::Status RequestTooLong() {
+  config::ServerConfig config = Config();
+  config.limits.max_request_bytes = 1000;
+  const ServedModels served(config);
+  client::EmbedRequest request = {.model = "m", .batch_size = 1, .sequence_length = 2000};
+  request.ids.assign(2000, 1);
+  return Once(served).Embed(request, kWhole).status();
+}
+
+absl::Status ReplyTooLong() {
+  config::ServerConfig config = Config();
+  config.limits.max_response_bytes = 1000;
+  const ServedModels served(config);
+  return Once(served).Embed(Batch(1, 1), kWhole).status();
+}
+
+absl::Status BatchTooLarge() {
+  config::ServerConfig config = Config();
+  config.limits.max_batch_size = 3;
+  const ServedModels served(config);
+  return Once(served).Embed(Batch(4, 1), kWhole).status();
+}
+
+absl::Status SequenceTooLong() {
+  config::ServerConfig config = Config();
+  config.limits.max_sequence_length = 3;
+  const ServedModels served(config);
+  return Once(served).Embed(Batch(1, 4), kWhole).status();
+}
+
+absl::Status TooMuchInFlight() {
+  config::ServerConfig config = Config();
+  config.limits.max_bytes_in_flight = 17 << 20;
+  const ServedModels served(config);
+  const UnreadStream holding(served.tcp_address());  // 16 MiB
+  const Client client = Once(served);
+  absl::Status refused;
+  Eventually([&] { return !(refused = client.Embed(Batch(1, 4096), kWhole).status()).ok(); });
+  return refused;
+}
+
+// Eight callers at a time, of whom at most one can be let in at some moment.
+absl::Status FirstRefusalOfMany(const config::ServerConfig& config, const client::EmbedRequest& request) {
+  const ServedModels served(config);
+  const Client client = Once(served);
+  absl::Status refused;
+  Eventually([&] {
+    std::vector<std::future<absl::StatusOr<client::Embedding>>> results;
+    for (int i = 0; i < 8; ++i) results.push_back(client.EmbedAsync(request));
+    for (auto& each : results) {
+      const auto result = each.get();
+      if (!result.ok()) refused = result.status();
+    }
+    return !refused.ok();
+  });
+  return refused;
+}
+
+absl::Status TooManyRequestBytes() {
+  config::ServerConfig config = Config();
+  config.limits.max_request_bytes_in_flight = 40'000;
+  client::EmbedRequest request = {.model = "m", .batch_size = 1, .sequence_length = 30'000};
+  request.ids.assign(30'000, 1);
+  return FirstRefusalOfMany(config, request);
+}
+
+absl::Status TooManyCalls() {
+  config::ServerConfig config = Config();
+  config.limits.max_concurrent_calls = 1;
+  const ServedModels served(config);
+  const UnreadStream holding(served.tcp_address());
+  const Client client = Once(served);
+  absl::Status refused;
+  Eventually([&] { return !(refused = client.Embed(Batch(1, 1), kWhole).status()).ok(); });
+  return refused;
+}
+
+// gRPC makes clients wait, and says nothing: the second call goes out once the first one has ended.
+absl::Status TooManyStreams() {
+  config::ServerConfig config = Config();
+  config.limits.max_concurrent_streams = 1;
+  const ServedModels served(config);
+  UnreadStream holding(served.tcp_address());
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(500));
+  v1::EmbedRequest request;
+  request.set_model("m");
+  v1::EmbedResponse response;
+  const grpc::Status status = holding.stub().Embed(&context, request, &response);
+  return status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED
+             ? absl::ResourceExhaustedError("waits for max_concurrent_streams 1")
+             : wire::FromGrpcStatus(status);
+}
+
+absl::Status StalledReader() {
+  config::ServerConfig config = Config();
+  config.limits.max_stall_seconds = 1;
+  config.limits.max_bytes_in_flight = 17 << 20;
+  const ServedModels served(config);
+  UnreadStream stalled(served.tcp_address());
+  const Client client = Once(served);
+  const auto has_room = [&] { return client.Embed(Batch(1, 4096), kWhole).ok(); };
+  if (!Eventually([&] { return !has_room(); })) return absl::InternalError("the stream holds nothing");
+  if (!Eventually(has_room)) return absl::InternalError("what the stream holds does not come back");
+  return stalled.End();
+}
+
+struct Case {
+  absl::Status (*refusal)();
+  std::string names;
+};
+
+const std::map<std::string, Case>& Cases() {
+  static const auto* const cases = new std::map<std::string, Case>{
+      {"max_request_bytes", {&RequestTooLong, "exceeds max_request_bytes 1000 "}},
+      {"max_response_bytes", {&ReplyTooLong, "max_response_bytes 1000"}},
+      {"max_batch_size", {&BatchTooLarge, "max_batch_size 3"}},
+      {"max_sequence_length", {&SequenceTooLong, "max_sequence_length 3"}},
+      {"max_bytes_in_flight", {&TooMuchInFlight, "max_bytes_in_flight of this server is 17825792"}},
+      {"max_request_bytes_in_flight", {&TooManyRequestBytes, "exceeds max_request_bytes_in_flight 40000 "}},
+      {"max_concurrent_calls", {&TooManyCalls, "max_concurrent_calls 1 of this server"}},
+      {"max_concurrent_streams", {&TooManyStreams, "max_concurrent_streams 1"}},
+      {"max_stall", {&StalledReader, "longer than max_stall 1s of this server"}},
+  };
+  return *cases;
+}
+
+class LimitTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(LimitTest, BitesAndIsNamedWithItsValue) {
+  const auto found = Cases().find(GetParam());
+  ASSERT_NE(found, Cases().end()) << "a limit that no case shows to bite";
+
+  const absl::Status refusal = found->second.refusal();
+
+  EXPECT_FALSE(refusal.ok());
+  EXPECT_THAT(std::string(refusal.message()), HasSubstr(found->second.names));
+}
+
+std::vector<std::string> LimitKeys() {
+  const auto keys = config::KeysOf(config::Section::kLimits);
+  std::vector<std::string> names;
+  for (const absl::string_view key : keys) names.emplace_back(key);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Limits, LimitTest, ::testing::ValuesIn(LimitKeys()),
+                         [](const auto& param) { return param.param; });
+
+TEST(Overload, SaysInATrailerWhenToTryAgain) {
+  config::ServerConfig config = Config();
+  config.limits.max_concurrent_calls = 1;
+  const ServedModels served(config);
+  UnreadStream holding(served.tcp_address());
+  const auto stub =
+      v1::EmbeddingService::NewStub(grpc::CreateChannel(served.tcp_address(), grpc::InsecureChannelCredentials()));
+  v1::EmbedRequest request;
+  request.set_model("m");
+  std::string pushback;
+
+  EXPECT_TRUE(Eventually([&] {
+    grpc::ClientContext context;
+    v1::EmbedResponse response;
+    (void)stub->Embed(&context, request, &response);
+    const auto& trailers = context.GetServerTrailingMetadata();
+    const auto found = trailers.find("grpc-retry-pushback-ms");
+    if (found != trailers.end()) pushback = std::string(found->second.data(), found->second.size());
+    return !pushback.empty();
+  }));
+  EXPECT_EQ(pushback, "50");
+}
+
+TEST(RegionLimits, BiteAndAreNamed) {
+  config::ServerConfig config = Config();
+  config.shared_memory =
+      config::SharedMemory{.prefix = ::testing::TempDir() + "embd-limits-", .max_regions = 1, .max_bytes = 8192};
+  const ServedModels served(config);
+  const Client client = served.UnixClient();
+  EXPECT_THAT(std::string(client::SharedRegion::Create(client, 8193).status().message()), HasSubstr("max_bytes 8192"));
+
+  const auto first = client::SharedRegion::Create(client, 4096);
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_THAT(std::string(client::SharedRegion::Create(client, 64).status().message()), HasSubstr("max_regions 1"));
+}
+
+}  // namespace
+}  // namespace embd
