@@ -55,7 +55,9 @@ std::int64_t MaxBytesInFlight(const config::Limits& limits) {
 
 std::int64_t MaxRequestBytesInFlight(const config::Limits& limits) {
   constexpr std::int64_t kDefault = std::int64_t{1} << 30;
-  return limits.max_request_bytes_in_flight.value_or(std::min(kDefault, MemoryLimit() / 8));
+  // The largest request must find room, also where it takes a little more once it is decoded.
+  return limits.max_request_bytes_in_flight.value_or(
+      std::max(std::min(kDefault, MemoryLimit() / 8), 2 * limits.max_request_bytes));
 }
 
 service::RegionLimits ToRegionLimits(const std::optional<config::SharedMemory>& shared_memory) {
