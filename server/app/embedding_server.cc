@@ -55,7 +55,9 @@ std::int64_t MaxBytesInFlight(const config::Limits& limits) {
 
 std::int64_t MaxRequestBytesInFlight(const config::Limits& limits) {
   constexpr std::int64_t kDefault = std::int64_t{1} << 30;
-  return limits.max_request_bytes_in_flight.value_or(std::min(kDefault, MemoryLimit() / 8));
+  // The largest request must find room, also where it takes a little more once it is decoded.
+  return limits.max_request_bytes_in_flight.value_or(
+      std::max(std::min(kDefault, MemoryLimit() / 8), 2 * limits.max_request_bytes));
 }
 
 service::RegionLimits ToRegionLimits(const std::optional<config::SharedMemory>& shared_memory) {
@@ -241,6 +243,7 @@ class Server final : public EmbeddingServer {
   absl::Status ReloadSecurity() override { return security_->Reload(); }
 
   void AnnounceShutdown() override {
+    stopping_.store(true);
     health_.Stop();
     repository_.Stop();
   }
@@ -253,7 +256,7 @@ class Server final : public EmbeddingServer {
   }
 
   void Shutdown(absl::Duration grace) override {
-    if (server_ == nullptr || stopping_.exchange(true)) return;
+    if (server_ == nullptr || shut_down_.exchange(true)) return;
     observability::LogInfo(absl::StrCat("draining for at most ", absl::FormatDuration(grace)));
     AnnounceShutdown();
     for (UnixSocket& socket : sockets_) socket.Remove();  // a successor may bind while calls are drained
@@ -301,6 +304,7 @@ class Server final : public EmbeddingServer {
   Reload reload_;
   std::atomic<bool> ready_ = false;
   std::atomic<bool> stopping_ = false;
+  std::atomic<bool> shut_down_ = false;
   oip::Context oip_context_;
   service::EmbeddingService embedding_service_;
   service::DiagnosticsService diagnostics_service_;

@@ -14,7 +14,7 @@ namespace {
 
 using service::ReloadReport;
 
-absl::StatusOr<config::ServerConfig> ReadBy(const Reload::Read& read) {
+absl::StatusOr<config::ServerConfig> Reread(const Reload::Read& read) {
   if (read != nullptr) return read();
   return core::Error(absl::StatusCode::kFailedPrecondition, "RELOAD_OFF",
                      "this server was started without a way to read its configuration again");
@@ -40,7 +40,7 @@ Reload::Reload(config::ServerConfig started, Read read, std::vector<LiveSetting>
 
 absl::StatusOr<ReloadReport> Reload::Run() {
   const core::MutexLock lock(&one_);
-  const auto now = ReadBy(read_);
+  const auto now = Reread(read_);
   if (!now.ok()) {
     observability::LogError(
         absl::StrCat("nothing is changed, for the configuration cannot be followed: ", now.status().message()));

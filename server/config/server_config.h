@@ -244,7 +244,8 @@ struct Limits {
   std::int64_t max_sequence_length = 1048576;
   /// Unset: 4 GiB, or a quarter of the memory this process may use where that is less.
   std::optional<std::int64_t> max_bytes_in_flight;
-  /// Of requests that are queued or worked on. Unset: 1 GiB, or an eighth of the memory where that is less.
+  /// Of requests that are queued or worked on. Unset: 1 GiB, or an eighth of the memory where that is less, but at
+  /// least twice max_request_bytes.
   std::optional<std::int64_t> max_request_bytes_in_flight;
   std::int64_t max_concurrent_calls = 10'000;  ///< that are queued or worked on, over all connections
   std::int64_t max_concurrent_streams = 1024;  ///< calls of one connection at a time; at most 2^31 - 1

@@ -27,7 +27,7 @@ struct Context {
   service::ModelControl& control;
   service::WorkerPool& loads;         ///< that load and unload; end before `control` does
   const std::atomic<bool>& ready;     ///< set once the models are there that the server must have
-  const std::atomic<bool>& stopping;  ///< set once the server drains
+  const std::atomic<bool>& stopping;  ///< set once health checks are told that it stops
   const Options options;
   Servables servables;
 

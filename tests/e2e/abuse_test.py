@@ -14,7 +14,7 @@ from support.server_process import ServerProcess
 from support.stubs import embedding_pb2
 
 MIB = 1 << 20
-IN_FLIGHT_MIB = 640  # 34 of the stalled calls hold 14 MiB each
+IN_FLIGHT_MIB = 1024  # 34 of the stalled calls hold 14 MiB each, 16 streams up to twice that
 REQUESTS_MIB = 64
 # Beside what the limits bound: the program, its tables, gRPC's own for 1,100 connections, and what an allocator keeps.
 REST_MIB = 256

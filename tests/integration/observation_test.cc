@@ -243,7 +243,9 @@ class LoadingModels final : public service::ModelControl {
     return {{.name = "a", .version = "1", .state = State::kReady},
             {.name = "b", .version = "1", .state = State::kLoading, .reason = "loading"}};
   }
-  absl::Status Load(const std::string& /*name*/) override { return absl::OkStatus(); }
+  absl::StatusOr<service::LoadedModel> LoadSince(const std::string& /*name*/, Clock::time_point /*asked*/) override {
+    return service::LoadedModel();
+  }
   absl::Status Unload(const std::string& /*name*/) override { return absl::OkStatus(); }
 };
 

@@ -40,7 +40,9 @@ class ReloadUnderLoad : public ::testing::Test {
     config_.listen = {"127.0.0.1:0"};
     const config::RawLayout layout = {.dtype = config::StoredType::kFloat32, .rows = rows, .columns = dim};
     config_.models = {{.name = "m", .token = config::TableFile{.path = folder_.Path("t.bin"), .raw = layout}}};
-    server_ = app::EmbeddingServer::Start(config_, {}, [this] { return absl::StatusOr<config::ServerConfig>(config_); }).value();
+    server_ = app::EmbeddingServer::Start(config_, {}, [this] {
+                return absl::StatusOr<config::ServerConfig>(config_);
+              }).value();
     client_ = std::make_unique<client::Client>(client::Client::Connect(server_->addresses()[0]).value());
   }
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "embd/client/channel.h"
 #include "gmock/gmock.h"
 #include "grpcpp/grpcpp.h"
 #include "inference/grpc_service.grpc.pb.h"
@@ -26,10 +27,10 @@ class StartTest : public ::testing::Test {
     config.listen = {"127.0.0.1:0"};
     config.models = std::move(models);
     server_ = app::EmbeddingServer::Listen(config).value();
-    client_ =
-        std::make_unique<client::Client>(client::Client::Connect(server_->addresses()[0], {.max_attempts = 1}).value());
-    stub_ = inference::GRPCInferenceService::NewStub(
-        grpc::CreateChannel(server_->addresses()[0], grpc::InsecureChannelCredentials()));
+    // A plain channel: those of Connect send no call to a server that is not serving.
+    const auto channel = grpc::CreateChannel(server_->addresses()[0], grpc::InsecureChannelCredentials());
+    client_ = std::make_unique<client::Client>(client::FromChannel(channel));
+    stub_ = inference::GRPCInferenceService::NewStub(channel);
   }
 
   absl::Status Embed(const std::string& model) {

@@ -27,6 +27,7 @@
 #include "server/service/backend.h"
 #include "server/service/embedding_service.h"
 #include "tests/support/eventually.h"
+#include "tests/support/no_control.h"
 #include "tests/support/served_models.h"
 #include "tests/support/status_matchers.h"
 
@@ -56,7 +57,10 @@ class ModelStatistics : public ::testing::Test {
       backend_->statistics.Open(model.name, "1");
     }
     embedding_ = std::make_unique<service::EmbeddingService>(backend_.get());
-    admin_ = std::make_unique<service::AdminService>(backend_.get());
+    admin_ = std::make_unique<service::AdminService>(
+        backend_.get(),
+        service::AdminModels{
+            .control = control_, .reload = [] { return service::ReloadReport(); }, .workers = backend_->workers});
     grpc::ServerBuilder builder;
     builder.RegisterService(embedding_.get());
     builder.RegisterService(admin_.get());
@@ -110,6 +114,7 @@ class ModelStatistics : public ::testing::Test {
   std::string folder_;
   std::unique_ptr<service::Backend> backend_;
   std::unique_ptr<service::EmbeddingService> embedding_;
+  testing::NoControl control_;
   std::unique_ptr<service::AdminService> admin_;
   std::unique_ptr<grpc::Server> server_;
   std::shared_ptr<grpc::Channel> channel_;

@@ -3,7 +3,7 @@
 import dataclasses
 import pathlib
 
-_FILE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
+_FILE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "configuration.md"
 _HEAD = "| key | type | default | range | meaning |"
 
 

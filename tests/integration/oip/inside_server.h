@@ -14,23 +14,10 @@
 #include "server/app/model_builder.h"
 #include "server/oip/context.h"
 #include "server/oip/inference_service.h"
+#include "tests/support/no_control.h"
 #include "tests/support/served_models.h"
 
 namespace embd::testing {
-
-/// Never loads nor unloads.
-class NoControl final : public service::ModelControl {
- public:
-  [[nodiscard]] bool is_explicit() const override { return false; }
-  [[nodiscard]] std::vector<Entry> Index() const override { return {}; }
-  [[nodiscard]] absl::StatusOr<service::LoadedModel> LoadSince(const std::string& /*name*/,
-                                                               Clock::time_point /*asked*/) override {
-    return absl::FailedPreconditionError("off");
-  }
-  [[nodiscard]] absl::Status Unload(const std::string& /*name*/) override {
-    return absl::FailedPreconditionError("off");
-  }
-};
 
 /// The service on a gRPC server of the test's own, which can look inside: the model "m" of width 256 with 4096
 /// positions, and others.
