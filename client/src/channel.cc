@@ -94,8 +94,9 @@ absl::StatusOr<Client> Client::Connect(absl::string_view address, const ClientOp
 }
 
 Client FromChannel(std::shared_ptr<grpc::Channel> channel, absl::Duration timeout) {
-  return Client(
-      std::make_shared<GrpcTransport>(channel, channel, timeout, ClientOptions().max_attempts, /*token=*/nullptr));
+  auto same = channel;
+  return Client(std::make_shared<GrpcTransport>(std::move(channel), std::move(same), timeout,
+                                                ClientOptions().max_attempts, /*token=*/nullptr));
 }
 
 }  // namespace embd::client

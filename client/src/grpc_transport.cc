@@ -28,7 +28,7 @@ class AsyncEmbed final : public Completion {
  public:
   AsyncEmbed(grpc::GenericStub stub, std::shared_ptr<OpenQueue> queue, std::shared_ptr<RetryBudget> budget,
              std::shared_ptr<BearerToken> token, const CallOptions& options, absl::Time deadline, int max_attempts,
-             grpc::ByteBuffer request, std::optional<SharedMemoryTarget> target, Transport::Place place,
+             const grpc::ByteBuffer& request, std::optional<SharedMemoryTarget> target, Transport::Place place,
              Transport::EmbedDone done)
       : stub_(std::move(stub)),
         queue_(std::move(queue)),
@@ -37,7 +37,7 @@ class AsyncEmbed final : public Completion {
         options_(options),
         deadline_(deadline),
         retry_(max_attempts, deadline, options.cancel, budget_.get()),
-        request_(std::move(request)),
+        request_(request),
         target_(std::move(target)),
         place_(std::move(place)),
         done_(std::move(done)) {}

@@ -43,7 +43,7 @@ class TlsCredentials final : public grpc::ServerCredentials {
  private:
   /// What one listening port has last taken. gRPC calls Fetch for each handshake, one at a time for a port.
   struct Port {
-    TlsCredentials* credentials;
+    TlsCredentials* credentials = nullptr;
     std::int64_t taken = 0;
   };
 

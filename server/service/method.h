@@ -62,11 +62,11 @@ enum class Role : std::uint8_t {
 
 /// What is fixed about a method.
 struct MethodInfo {
-  Method method;
+  Method method = {};
   absl::string_view service;  ///< with its package
   absl::string_view name;
-  MethodType type;
-  Role role;
+  MethodType type = {};
+  Role role = {};
 };
 
 /// All methods, in the order of the enum.

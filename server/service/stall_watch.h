@@ -62,7 +62,7 @@ class StallWatch {
  private:
   // A call that is kept from going away until it is cancelled.
   struct Stalled {
-    grpc_call* call;
+    grpc_call* call = nullptr;
     absl::string_view method;
   };
 
