@@ -1,5 +1,6 @@
 """Two servers are restarted one after the other under load: through HAProxy, and by clients that know both."""
 
+import collections
 import contextlib
 import threading
 import unittest
@@ -27,6 +28,14 @@ BALANCING = [
     ("grpc.max_reconnect_backoff_ms", 1000),
 ]
 
+# Watches the server's health, as embd's client library does, and tries each call once.
+WATCHING = [
+    (
+        "grpc.service_config",
+        '{"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}}',
+    ),
+]
+
 
 class Load:
     """Callers that ask, each over a connection of its own, until the block ends."""
@@ -36,7 +45,7 @@ class Load:
         self._stop = threading.Event()
         self._counted = threading.Condition()
         self._threads = [threading.Thread(target=self._ask) for _ in range(CALLERS)]
-        self.answers, self.failures = 0, []
+        self.answers, self.failures = 0, collections.Counter()
 
     def __enter__(self):
         for thread in self._threads:
@@ -59,7 +68,7 @@ class Load:
                 with self._counted:
                     self.answers += 1
                     if failure:
-                        self.failures.append(failure)
+                        self.failures[failure] += 1
                     self._counted.notify_all()
 
     def go_on(self):
@@ -87,9 +96,15 @@ class RollingRestartTest(unittest.TestCase):
         self.lives[number].close()
 
     def test_no_call_fails_through_haproxy(self):
+        self.roll_behind_haproxy(None)
+
+    def test_no_call_fails_through_haproxy_for_clients_that_watch_the_health(self):
+        self.roll_behind_haproxy(WATCHING)
+
+    def roll_behind_haproxy(self, options):
         with Haproxy(self.ports) as proxy:
             proxy.await_states(True, True)
-            with Load(proxy.address) as load:
+            with Load(proxy.address, options) as load:
                 for number in range(2):
                     load.go_on()
                     self.stop(number)
@@ -99,7 +114,7 @@ class RollingRestartTest(unittest.TestCase):
                     proxy.await_states(True, True)
                 load.go_on()
 
-        self.assertEqual(load.failures, [])
+        self.assertEqual(load.failures, {})
 
     def test_no_call_fails_for_clients_that_balance_by_themselves(self):
         with Load("ipv4:" + ",".join(f"127.0.0.1:{port}" for port, _ in self.ports), BALANCING) as load:
@@ -112,7 +127,7 @@ class RollingRestartTest(unittest.TestCase):
                     client.call(**REQUEST)
                 load.go_on()
 
-        self.assertEqual(load.failures, [])
+        self.assertEqual(load.failures, {})
 
 
 if __name__ == "__main__":
