@@ -240,8 +240,6 @@ class Server final : public EmbeddingServer {
 
   service::ModelControl& model_control() override { return repository_; }
 
-  absl::Status ReloadSecurity() override { return security_->Reload(); }
-
   void AnnounceShutdown() override {
     stopping_.store(true);
     health_.Stop();

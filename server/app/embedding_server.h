@@ -80,10 +80,6 @@ class EmbeddingServer {
   /// The models of the configuration, to be loaded anew and unloaded.
   [[nodiscard]] virtual service::ModelControl& model_control() = 0;
 
-  /// Reads the files of TLS and tokens again. (Changes are found without it, within about a second.) Errors: those of
-  /// Security::Reload; what was in use stays.
-  [[nodiscard]] virtual absl::Status ReloadSecurity() = 0;
-
   /// Tells health checks NOT_SERVING, for good, and begins no further load; calls are answered as before.
   virtual void AnnounceShutdown() = 0;
 

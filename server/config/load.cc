@@ -71,26 +71,14 @@ absl::StatusOr<ServerConfig> FromFile(const Given& file) {
   return ParseYaml(*text, path, std::move(defaults));
 }
 
-absl::Status TakeListen(const Given& listen, ServerConfig& config) {
-  if (!listen.given()) return absl::OkStatus();
-  for (const std::string& address : listen.values) {
-    if (const auto fault = FaultOfListenAddress(address)) {
-      return InvalidConfig(absl::StrCat(listen.source, ": ", *fault));
-    }
+/// `fault_of` says what is wrong with an address.
+absl::Status TakeAddresses(const Given& given, std::optional<std::string> (*fault_of)(absl::string_view),
+                           std::vector<std::string>& addresses) {
+  if (!given.given()) return absl::OkStatus();
+  for (const std::string& address : given.values) {
+    if (const auto fault = fault_of(address)) return InvalidConfig(absl::StrCat(given.source, ": ", *fault));
   }
-  config.listen = listen.values;
-  return absl::OkStatus();
-}
-
-absl::Status TakeMetricsListen(const Given& listen, ServerConfig& config) {
-  if (!listen.given()) return absl::OkStatus();
-  for (const std::string& address : listen.values) {
-    if (const auto fault = FaultOfMetricsAddress(address)) {
-      return InvalidConfig(absl::StrCat(listen.source, ": ", *fault));
-    }
-  }
-  config.metrics_listen = listen.values;
-  std::erase(config.metrics_listen, "none");
+  addresses = given.values;
   return absl::OkStatus();
 }
 
@@ -117,6 +105,12 @@ absl::Status TakeSecurity(const Flags& flags, const Environment& environment, Se
   const Given tokens = One(kTokensSetting, flags.tokens, environment);
   const Given insecure =
       One(kInsecureSetting, flags.insecure ? std::optional<std::string>("true") : std::nullopt, environment);
+  // An empty one would open the server without a word.
+  for (const Given* const file : {&certificate, &key, &client_ca, &tokens}) {
+    if (file->given() && file->values.front().empty()) {
+      return InvalidConfig(absl::StrCat(file->source, ": must be a file, got \"\""));
+    }
+  }
   if (certificate.given() || key.given() || client_ca.given()) {
     Tls tls = config.tls.value_or(Tls{});
     if (certificate.given()) tls.certificate = certificate.values.front();
@@ -189,8 +183,9 @@ absl::StatusOr<ServerConfig> Load(const Flags& flags, const Environment& environ
   const Given ready_file = One(kReadyFileSetting, flags.ready_file, environment);
   if (ready_file.given()) config->ready_file = ready_file.values.front();
   for (const absl::Status& status : {
-           TakeListen(Several(kListenSetting, flags.listen, environment), *config),
-           TakeMetricsListen(Several(kMetricsListenSetting, flags.metrics_listen, environment), *config),
+           TakeAddresses(Several(kListenSetting, flags.listen, environment), &FaultOfListenAddress, config->listen),
+           TakeAddresses(Several(kMetricsListenSetting, flags.metrics_listen, environment), &FaultOfMetricsAddress,
+                         config->metrics_listen),
            TakeLog(One(kLogLevelSetting, flags.log_level, environment),
                    One(kLogFormatSetting, flags.log_format, environment), *config),
            TakeSecurity(flags, environment, *config),
@@ -198,6 +193,7 @@ absl::StatusOr<ServerConfig> Load(const Flags& flags, const Environment& environ
        }) {
     if (!status.ok()) return status;
   }
+  std::erase(config->metrics_listen, "none");  // as the file's is
   if (absl::Status status = CheckExposure(*config); !status.ok()) return status;
   return config;
 }

@@ -151,7 +151,7 @@ void ReadServer(MapReader& server, const std::string& folder, ServerConfig& out)
   if (auto map = server.ReadMap("connections", Section::kConnections)) ReadConnections(*map, out.connections);
   if (auto metrics = server.ReadMap("metrics", Section::kMetrics)) {
     ReadListen(*metrics, &FaultOfMetricsAddress, out.metrics_listen);
-    if (out.metrics_listen == std::vector<std::string>{"none"}) out.metrics_listen.clear();
+    std::erase(out.metrics_listen, "none");
   }
   if (auto map = server.ReadMap("shared_memory", Section::kSharedMemory)) out.shared_memory = ReadSharedMemory(*map);
   if (const auto control = ReadOptionalWord(server, "model_control", kModelControls); control.has_value()) {

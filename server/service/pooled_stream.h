@@ -54,6 +54,7 @@ class PooledStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
         call_(&context->gate, method, call),
         watched_(&context->gate.stalls(), NameOf(method), call) {
     if (const absl::Status refused = call_.Enter(); !refused.ok()) {
+      call_.Log("", -1, -1, 0, 0, refused);
       Finish(call_.End(refused));
     } else {
       StartRead(&request_);

@@ -34,8 +34,10 @@ class RawUnary final : public grpc::ServerUnaryReactor {
                                          const grpc::ByteBuffer* request, grpc::ByteBuffer* reply, Length length,
                                          Answer answer) {
     auto* const reactor = new RawUnary(&backend->gate, method, context, std::move(answer));
-    const absl::Status refused = reactor->call_.Enter(static_cast<std::int64_t>(request->Length()));
+    const auto request_bytes = static_cast<std::int64_t>(request->Length());
+    const absl::Status refused = reactor->call_.Enter(request_bytes);
     if (!refused.ok()) {
+      reactor->call_.Log("", -1, -1, request_bytes, 0, refused);
       reactor->Finish(reactor->call_.End(refused));
       return reactor;
     }

@@ -195,6 +195,12 @@ class TokensTest(unittest.TestCase):
         self.server.await_log(f"the old one stays in use: {self.tokens}:2: the role must be read or admin")
         self.caller(f"Bearer {ADMIN}").load()
 
+    def test_refused_calls_have_their_line_in_the_log(self):
+        for call in self.caller().reads:
+            self.assert_refused(call, UNAUTHENTICATED)
+        for rpc in ("Embed", "EmbedStream", "EmbedChunks", "ListModels", "ServerMetadata"):
+            self.assertRegex(self.server.log(), rf" rpc={rpc} .* code=UNAUTHENTICATED ")
+
     def test_log_never_shows_a_token(self):
         for token in (READ, ADMIN, HASHED, UNKNOWN):
             caller = self.caller(f"Bearer {token}")

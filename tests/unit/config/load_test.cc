@@ -140,6 +140,16 @@ TEST_F(LoadTest, CertificateWithoutItsKeyIsRefused) {
   EXPECT_THAT(Load(flags, Variables({})), StatusIs(kInvalid, "--tls-key: TLS needs both a certificate and its key"));
 }
 
+TEST_F(LoadTest, EmptyFlagsOfSecurityAreRefusedRatherThanOpeningTheServer) {
+  for (std::optional<std::string> Flags::*flag :
+       {&Flags::tls_certificate, &Flags::tls_key, &Flags::tls_client_ca, &Flags::tokens}) {
+    Flags flags;
+    flags.config = Write("server: { tls: { certificate: c, key: k, client_ca: a }, tokens: t }");
+    flags.*flag = "";
+    EXPECT_THAT(Load(flags, Variables({})), StatusIs(kInvalid, HasSubstr("must be a file, got \"\"")));
+  }
+}
+
 TEST_F(LoadTest, OtherMachinesAreNotServedWithoutEncryptionUnlessThatIsSaid) {
   for (const char* const address : {"0.0.0.0:1", "[::]:1", "10.0.0.1:1", "example.com:1"}) {
     Flags flags;
