@@ -30,8 +30,8 @@ bool MayPass(const grpc::Status& status, std::optional<std::int64_t> pushback) {
   if (pushback.has_value() && *pushback < 0) return false;
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) return true;
   if (status.error_code() == grpc::StatusCode::CANCELLED) return status.error_message() == "CANCELLED";
-  if (status.error_code() != grpc::StatusCode::RESOURCE_EXHAUSTED) return false;
-  return pushback.has_value() || wire::Reason(wire::FromGrpcStatus(status)).empty();
+  // Without a time to come back it is no overload but, by gRPC itself, a message that never fits.
+  return status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED && pushback.has_value();
 }
 
 // So that callers who failed together do not come back together.

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -42,7 +43,7 @@
 namespace embd::app {
 namespace {
 
-// Models are built one after the other, but what shares a load, or unloads another model, need not wait for that.
+// Models are built one after the other, but what shares a load need not wait for that.
 constexpr int kLoadThreads = 4;
 constexpr std::int64_t kMaxIdleReplyBytes = std::int64_t{512} << 20;
 constexpr std::chrono::seconds kIdleMemoryPeriod(30);
@@ -125,6 +126,7 @@ class Server final : public EmbeddingServer {
             .backend = *backend_,
             .control = repository_,
             .loads = loads_,
+            .unloads = unloads_,
             .ready = ready_,
             .stopping = stopping_,
             .options = {.server_name = config.inference.name,
@@ -134,8 +136,11 @@ class Server final : public EmbeddingServer {
                 {.output_datatype = ToDatatype(config.inference.output_type), .limits = backend_->limits}, others)},
         embedding_service_(backend_.get()),
         diagnostics_service_(backend_.get()),
-        admin_service_(backend_.get(),
-                       {.control = repository_, .reload = [this] { return Follow(); }, .workers = loads_}),
+        admin_service_(backend_.get(), {.control = repository_,
+                                        .reload = [this] { return Follow(); },
+                                        .loads = loads_,
+                                        .unloads = unloads_,
+                                        .reloads = reloads_}),
         inference_service_(&oip_context_) {
     for (const auto& each : others) backend_->statistics.Open(each->name(), each->version());
     for (const char* const service : kServices) health_.Set(service, false);
@@ -173,12 +178,12 @@ class Server final : public EmbeddingServer {
     });
   }
 
-  bool IsLoading() const override { return repository_.IsLoading(); }
+  bool IsLoading() const override { return repository_.IsLoading() || following_.load() > 0; }
 
   absl::StatusOr<service::ReloadReport> ReloadConfig() override { return Follow(); }
 
   void ReloadConfigInBackground(std::function<void()> done) override {
-    loads_.Add([this, done = std::move(done)] {
+    reloads_.Add([this, done = std::move(done)] {
       (void)Follow();  // which logs what comes of it
       done();
     });
@@ -274,6 +279,8 @@ class Server final : public EmbeddingServer {
   }
 
   absl::StatusOr<service::ReloadReport> Follow() {
+    following_.fetch_add(1);
+    const absl::Cleanup followed = [this] { following_.fetch_sub(1); };
     auto report = reload_.Run();
     backend_->statistics.CountReload(report.ok() && report->failures.empty());
     return report;
@@ -303,6 +310,7 @@ class Server final : public EmbeddingServer {
   std::atomic<bool> ready_ = false;
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> shut_down_ = false;
+  std::atomic<int> following_ = 0;  // reloads that look at files or load them; a file system may keep them waiting
   oip::Context oip_context_;
   service::EmbeddingService embedding_service_;
   service::DiagnosticsService diagnostics_service_;
@@ -310,6 +318,8 @@ class Server final : public EmbeddingServer {
   oip::InferenceService inference_service_;
   std::unique_ptr<Security> security_;
   service::WorkerPool loads_{kLoadThreads};
+  service::WorkerPool unloads_{1};
+  service::WorkerPool reloads_{1};
   std::unique_ptr<grpc::Server> server_;
   std::vector<UnixSocket> sockets_;
   std::vector<std::string> addresses_;

@@ -2,10 +2,12 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 
 namespace embd::app {
 namespace {
@@ -20,10 +22,12 @@ std::string PrintOf(const std::string& path) {
 
 }  // namespace
 
-FileWatch::FileWatch(std::vector<std::string> paths, absl::Duration period, std::function<void()> on_change)
+FileWatch::FileWatch(std::vector<std::string> paths, absl::Duration period, std::function<bool()> on_change,
+                     absl::Duration longest_pause)
     : paths_(std::move(paths)),
       period_(period),
       on_change_(std::move(on_change)),
+      longest_pause_(longest_pause),
       taken_(Look()),
       seen_(taken_),
       thread_([this] { Run(); }) {}
@@ -48,9 +52,13 @@ void FileWatch::Run() {
   while (!stop_asked_.wait_for(lock, absl::ToChronoNanoseconds(period_), [this] { return stop_; })) {
     lock.unlock();
     Prints now = Look();
-    if (now != taken_ && now == seen_) {
+    const bool changed = now != taken_ && now == seen_;
+    const bool again = pause_.has_value() && absl::Now() - tried_ >= *pause_;
+    if (changed || again) {
       taken_ = now;
-      on_change_();
+      tried_ = absl::Now();
+      const absl::Duration pause = changed || !pause_.has_value() ? period_ : std::min(2 * *pause_, longest_pause_);
+      pause_ = on_change_() ? std::nullopt : std::make_optional(pause);
     }
     seen_ = std::move(now);
     lock.lock();

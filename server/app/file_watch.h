@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,8 +20,11 @@ namespace embd::app {
 /// Thread safety: thread-safe, but for the constructor and destructor.
 class FileWatch {
  public:
-  /// `on_change` is called on the watching thread. What has changed since the constructor counts.
-  FileWatch(std::vector<std::string> paths, absl::Duration period, std::function<void()> on_change);
+  /// `on_change` is called on the watching thread, and returns whether the change was taken up. One that was not is
+  /// called for again and again, after ever longer times up to `longest_pause`: the files may be right, and only the
+  /// moment wrong. What has changed since the constructor counts.
+  FileWatch(std::vector<std::string> paths, absl::Duration period, std::function<bool()> on_change,
+            absl::Duration longest_pause = absl::Minutes(1));
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
   /// Waits for an `on_change` that is under way.
@@ -34,12 +38,16 @@ class FileWatch {
 
   const std::vector<std::string> paths_;
   const absl::Duration period_;
-  const std::function<void()> on_change_;
+  const std::function<bool()> on_change_;
+  const absl::Duration longest_pause_;
   std::mutex mutex_;
   std::condition_variable stop_asked_;
   bool stop_ = false;  // guarded by mutex_
   Prints taken_;       // of the watching thread, as of the last on_change
   Prints seen_;        // of the watching thread, at the last look
+  // Of the watching thread: how long to wait for the next try, and since when. Unset: the last change was taken up.
+  std::optional<absl::Duration> pause_;
+  absl::Time tried_;
   std::thread thread_;
 };
 

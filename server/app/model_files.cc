@@ -25,24 +25,30 @@ FileStamp Stamp(const std::string& path) {
   stamp.inode = found.st_ino;
   stamp.size = found.st_size;
   stamp.modified_ns = found.st_mtim.tv_sec * kNanosecondsOfSecond + found.st_mtim.tv_nsec;
+  stamp.changed_ns = found.st_ctim.tv_sec * kNanosecondsOfSecond + found.st_ctim.tv_nsec;
   return stamp;
 }
 
-void AddFolder(const fs::path& folder, std::set<std::string>& paths) {
+// `depth` folders deep: sentence-transformers keeps a model's files in a folder of its own.
+void AddFolder(const fs::path& folder, int depth, std::set<std::string>& paths) {
   std::error_code error;  // a folder that cannot be read has no files, until it can be
   for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
     std::error_code unknown;
-    if (entry->is_regular_file(unknown)) paths.insert(entry->path().string());
+    if (entry->is_regular_file(unknown)) {
+      paths.insert(entry->path().string());
+    } else if (depth > 0 && entry->is_directory(unknown)) {
+      AddFolder(entry->path(), depth - 1, paths);
+    }
   }
 }
 
 void Add(const std::string& path, std::set<std::string>& paths) {
   if (path.empty()) return;
   std::error_code error;
-  if (fs::is_directory(path, error)) return AddFolder(path, paths);
+  if (fs::is_directory(path, error)) return AddFolder(path, 1, paths);
   paths.insert(path);
-  if (absl::EndsWith(path, ".index.json")) AddFolder(fs::path(path).parent_path(), paths);
+  if (absl::EndsWith(path, ".index.json")) AddFolder(fs::path(path).parent_path(), 0, paths);
 }
 
 void Add(const config::TableFile& file, std::set<std::string>& paths) {

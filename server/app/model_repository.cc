@@ -138,25 +138,28 @@ absl::StatusOr<LoadedModel> ModelRepository::LoadSince(const std::string& name, 
 ModelRepository::Result ModelRepository::LoadOrShare(const std::string& name, Clock::time_point asked) {
   std::int64_t generation = 0;
   Origin origin;
-  {
-    const core::MutexLock lock(&mutex_);
-    Slot& slot = slots_.at(name);
-    while (slot.unloading) state_changed_.Wait(&mutex_);
-    if (const std::shared_ptr<Attempt> other = slot.attempt; other != nullptr) {
-      while (!other->result.has_value()) state_changed_.Wait(&mutex_);
+  for (std::shared_ptr<const Attempt> outdated;;) {
+    std::shared_ptr<const Attempt> other;
+    {
+      const core::MutexLock lock(&mutex_);
+      Slot& slot = slots_.at(name);
+      while (slot.unloading || slot.attempt != nullptr) state_changed_.Wait(&mutex_);
+      if (!slot.config.has_value()) return NotConfigured(name);
+      origin.config = *slot.config;
+      other = slot.ended;
+      if (other == nullptr || other == outdated || other->ended < asked) {
+        if (stopping_) return Stopping();
+        Begin(name, slot);
+        generation = slot.generation + 1;
+        break;
+      }
+    }
+    // It was under way when this was asked for: what it read may have changed since.
+    if (other->began >= asked) return *other->result;
+    if (MakeTheSame(other->origin.config, origin.config) && other->origin.files == StampFiles(origin.config)) {
       return *other->result;
     }
-    if (slot.ended != nullptr && slot.ended->ended >= asked) return *slot.ended->result;
-    if (!slot.config.has_value()) return NotConfigured(name);
-    if (stopping_) return Stopping();
-    slot.attempt = std::make_shared<Attempt>();
-    if (slot.state != State::kReady) {
-      slot.state = State::kLoading;
-      slot.reason = "loading";
-      models_->SetAbsent(name, BeingLoaded(name));
-    }
-    generation = slot.generation + 1;
-    origin.config = *slot.config;
+    outdated = std::move(other);
   }
   Result result = absl::UnknownError("");
   const absl::Status status = service::WithinMemory([&] {
@@ -170,18 +173,28 @@ ModelRepository::Result ModelRepository::LoadOrShare(const std::string& name, Cl
     slot.state = State::kReady;
     slot.reason.clear();
     slot.generation = generation;
-    slot.origin = std::move(origin);
+    slot.origin = origin;
   } else if (slot.state == State::kLoading) {
     slot.state = State::kUnavailable;
     slot.reason = std::string(status.message());
     slot.origin.reset();
     models_->SetAbsent(name, NotLoaded(name, "it could not be; the server's log says why"));
   }
+  slot.attempt->origin = std::move(origin);
   slot.attempt->result = result;
   slot.attempt->ended = Clock::now();
   slot.ended = std::exchange(slot.attempt, nullptr);
   state_changed_.NotifyAll();
   return result;
+}
+
+void ModelRepository::Begin(const std::string& name, Slot& slot) {
+  slot.attempt = std::make_shared<Attempt>();
+  slot.attempt->began = Clock::now();
+  if (slot.state == State::kReady) return;
+  slot.state = State::kLoading;
+  slot.reason = "loading";
+  models_->SetAbsent(name, BeingLoaded(name));
 }
 
 ModelRepository::Result ModelRepository::LoadNow(std::int64_t generation, Origin& origin) {
@@ -251,44 +264,36 @@ bool ModelRepository::IsLoading() const {
 
 void ModelRepository::Follow(const std::vector<config::ModelConfig>& models, ReloadReport& report) {
   const core::MutexLock lock(&one_follow_);
-  ForgetOthers(models, report);
-  for (const config::ModelConfig& model : models) Announce(model);
-  for (const config::ModelConfig& model : models) FollowOne(model, report);
-}
-
-void ModelRepository::ForgetOthers(const std::vector<config::ModelConfig>& models, ReloadReport& report) {
-  std::vector<std::string> gone;
-  {
-    std::set<std::string> wanted;
-    for (const config::ModelConfig& model : models) wanted.insert(model.name);
-    const core::MutexLock lock(&mutex_);
-    for (const std::string& name : std::exchange(order_, {})) {
-      if (wanted.contains(name)) continue;
-      slots_.at(name).config.reset();
-      gone.push_back(name);
-    }
-    for (const config::ModelConfig& model : models) order_.push_back(model.name);
-  }
-  for (std::string& name : gone) {
+  for (std::string& name : SetConfiguration(models)) {
     if (absl::Status status = UnloadNow(name, /*forget=*/true); !status.ok()) {
       report.failures.push_back({.model = name, .status = std::move(status)});
     } else {
       report.unloaded.push_back(std::move(name));
     }
   }
+  for (const config::ModelConfig& model : models) FollowOne(model, report);
 }
 
-void ModelRepository::Announce(const config::ModelConfig& model) {
-  {
-    const core::MutexLock lock(&mutex_);
+std::vector<std::string> ModelRepository::SetConfiguration(const std::vector<config::ModelConfig>& models) {
+  std::set<std::string> wanted;
+  for (const config::ModelConfig& model : models) wanted.insert(model.name);
+  std::vector<std::string> gone;
+  const core::MutexLock lock(&mutex_);
+  for (const std::string& name : std::exchange(order_, {})) {
+    if (wanted.contains(name)) continue;
+    slots_.at(name).config.reset();
+    gone.push_back(name);
+  }
+  for (const config::ModelConfig& model : models) {
+    order_.push_back(model.name);
     Slot& slot = slots_[model.name];
-    const bool known = slot.config.has_value();
-    slot.config = model;
-    if (known) return;
+    const bool known = std::exchange(slot.config, model).has_value();
+    if (known) continue;
     slot.reason = "not loaded yet";
     models_->SetAbsent(model.name, NotLoadedYet(model.name));
+    changed_(model.name, false);  // before the lock is released, after which it may be loaded
   }
-  changed_(model.name, false);
+  return gone;
 }
 
 void ModelRepository::FollowOne(const config::ModelConfig& model, ReloadReport& report) {

@@ -66,16 +66,18 @@ class ModelRepository final : public service::ModelControl {
  private:
   using Result = absl::StatusOr<service::LoadedModel>;
 
-  /// One load, for all who have asked for it.
-  struct Attempt {
-    std::optional<Result> result;  // unset while it is under way
-    Clock::time_point ended;
-  };
-
-  /// What a model was made of.
+  /// What a model is made of.
   struct Origin {
     config::ModelConfig config;
     std::vector<FileStamp> files;
+  };
+
+  /// One load, for all who have asked for it.
+  struct Attempt {
+    Clock::time_point began;
+    std::optional<Result> result;  // unset while it is under way, and all below
+    Clock::time_point ended;
+    Origin origin;
   };
 
   /// A model's state. Only one thread at a time changes what is served: that of `attempt`, or the one that unloads.
@@ -93,12 +95,13 @@ class ModelRepository final : public service::ModelControl {
   [[nodiscard]] absl::Status CheckAllowed(const std::string& name) const;
   [[nodiscard]] bool is_stopping() const;
   [[nodiscard]] Result LoadOrShare(const std::string& name, Clock::time_point asked);
+  void Begin(const std::string& name, Slot& slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   /// Stamps `origin`, whose configuration is set, before anything is read.
   [[nodiscard]] Result LoadNow(std::int64_t generation, Origin& origin);
   [[nodiscard]] absl::Status UnloadNow(const std::string& name, bool forget);
 
-  void ForgetOthers(const std::vector<config::ModelConfig>& models, service::ReloadReport& report);
-  void Announce(const config::ModelConfig& model);
+  /// Makes these the models of the configuration, and returns the names that were and are no more.
+  [[nodiscard]] std::vector<std::string> SetConfiguration(const std::vector<config::ModelConfig>& models);
   void FollowOne(const config::ModelConfig& model, service::ReloadReport& report);
 
   const bool is_explicit_;

@@ -26,11 +26,6 @@ void WarnOfReaders(const std::string& path) {
       absl::StrCat(core::ValidUtf8(path), " may be read by every user of this machine; chmod o-r takes that away"));
 }
 
-void WarnOfRefusal(const absl::Status& status) {
-  if (status.ok()) return;
-  observability::LogWarning(absl::StrCat("the old one stays in use: ", status.message()));
-}
-
 }  // namespace
 
 Security::Security(const config::ServerConfig& config, service::Access* access)
@@ -41,13 +36,13 @@ Security::Security(const config::ServerConfig& config, service::Access* access)
     if (!tls_->client_ca.empty()) paths.push_back(tls_->client_ca);
     tls_watch_.emplace(std::move(paths), kWatchPeriod, [this] {
       const absl::MutexLock lock(&mutex_);
-      WarnOfRefusal(LoadTls());
+      return TakenUp(LoadTls(), tls_fault_);
     });
   }
   if (!token_path_.empty()) {
     token_watch_.emplace(std::vector<std::string>{token_path_}, kWatchPeriod, [this] {
       const absl::MutexLock lock(&mutex_);
-      WarnOfRefusal(LoadTokens());
+      return TakenUp(LoadTokens(), token_fault_);
     });
   }
 }
@@ -67,10 +62,19 @@ std::shared_ptr<grpc::ServerCredentials> Security::TcpCredentials() const {
 
 absl::Status Security::Reload() {
   const absl::MutexLock lock(&mutex_);
-  if (tls_.has_value()) {
-    if (absl::Status status = LoadTls(); !status.ok()) return status;
+  absl::Status status = tls_.has_value() ? LoadTls() : absl::OkStatus();
+  status.Update(token_path_.empty() ? absl::OkStatus() : LoadTokens());
+  return status;
+}
+
+// It is tried again and again; the log needs to say it once.
+bool Security::TakenUp(const absl::Status& status, std::string& last_fault) {
+  const std::string fault(status.message());
+  if (!status.ok() && fault != last_fault) {
+    observability::LogWarning(absl::StrCat("the old one stays in use: ", fault));
   }
-  return token_path_.empty() ? absl::OkStatus() : LoadTokens();
+  last_fault = fault;
+  return status.ok();
 }
 
 absl::Status Security::LoadTls() {

@@ -19,8 +19,8 @@
 namespace embd::app {
 
 /// What a server's callers must bring along, and what it shows them: the files of TLS and of tokens, as they are now.
-/// Files that change are read again within about a second; what is wrong with them is a warning in the log, and what
-/// was there before stays.
+/// Files that change are read again within about a second; what is wrong with them is a warning in the log, what was
+/// there before stays, and they are tried again, as a certificate may only become valid in a moment.
 ///
 /// Thread safety: thread-safe.
 class Security {
@@ -37,7 +37,7 @@ class Security {
   [[nodiscard]] std::shared_ptr<grpc::ServerCredentials> TcpCredentials() const;
 
   /// Reads the files again at once, changed or not. Errors: as Create, of the first file that is wrong; what that file
-  /// stands for stays as it was.
+  /// stands for stays as it was, and the others are taken up.
   [[nodiscard]] absl::Status Reload();
 
  private:
@@ -45,6 +45,7 @@ class Security {
 
   absl::Status LoadTls() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status LoadTokens() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static bool TakenUp(const absl::Status& status, std::string& last_fault);
   void WarnOfTokensInTheClear() const;
 
   const std::vector<std::string> listen_;
@@ -52,6 +53,8 @@ class Security {
   const std::string token_path_;
   service::Access& access_;
   absl::Mutex mutex_;                            // one file at a time is loaded
+  std::string tls_fault_;                        // of the last try; of the watch's thread
+  std::string token_fault_;                      // of the last try; of the watch's thread
   std::shared_ptr<TlsCredentials> credentials_;  // set once, before anybody else sees this
   std::optional<FileWatch> tls_watch_;           // last: their threads use what stands before
   std::optional<FileWatch> token_watch_;

@@ -20,6 +20,7 @@ namespace {
 
 // Signals reach the whole process, so that their flags belong to it.
 std::atomic<bool> stop_requested = false;
+std::atomic<bool> by_hand = false;  // SIGINT came first: Ctrl-C at a terminal
 std::atomic<bool> reload_requested = false;
 sem_t happened;  // something below, or one of the flags above
 
@@ -28,6 +29,7 @@ void OnStopSignal(int signal) {
     std::signal(signal, SIG_DFL);
     raise(signal);  // ends the process when this returns
   }
+  by_hand.store(signal == SIGINT);
   sem_post(&happened);
 }
 
@@ -105,8 +107,9 @@ class Life {
     });
   }
 
-  // gRPC cancels calls that arrive while it shuts down. Whoever watches the server's health goes elsewhere before that,
-  // which shows in that no more calls come.
+  // gRPC cancels calls that arrive while it shuts down. Whoever watches the server's health goes elsewhere before that;
+  // a balancer that only asks for it now and then needs the whole time, however quiet it is. Nobody balances over a
+  // server that nobody has called, or that is stopped by hand: there it is enough that no calls come.
   void LetCallersGo() {
     constexpr absl::Duration kQuiet = absl::Milliseconds(200);
     server_->AnnounceShutdown();
@@ -114,7 +117,7 @@ class Life {
     std::uint64_t begun = server_->calls_begun();
     for (bool quiet = false; !quiet && absl::Now() < end;) {
       absl::SleepFor(std::min(kQuiet, end - absl::Now()));
-      quiet = std::exchange(begun, server_->calls_begun()) == begun;
+      quiet = std::exchange(begun, server_->calls_begun()) == begun && (begun == 0 || by_hand.load());
     }
   }
 

@@ -3,6 +3,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/ssl.h>
 #include <openssl/x509.h>
 
 #include <algorithm>
@@ -83,6 +84,20 @@ absl::Status CheckValidity(const Source& source, const std::vector<Certificate>&
   return absl::OkStatus();
 }
 
+// What OpenSSL would refuse only in a handshake, such as a key that is too short for its level of security.
+absl::Status CheckUse(const Source& source, const std::vector<Certificate>& certificates, EVP_PKEY* key) {
+  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_server_method()), &SSL_CTX_free);
+  bool used = context != nullptr && SSL_CTX_use_certificate(context.get(), certificates.front().get()) == 1 &&
+              SSL_CTX_use_PrivateKey(context.get(), key) == 1;
+  for (std::size_t i = 1; used && i < certificates.size(); ++i) {
+    used = SSL_CTX_add1_chain_cert(context.get(), certificates[i].get()) == 1;
+  }
+  if (used) return absl::OkStatus();
+  const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
+  ERR_clear_error();
+  return Bad(source, absl::StrCat("OpenSSL does not use it: ", reason == nullptr ? "no reason is known" : reason));
+}
+
 }  // namespace
 
 absl::StatusOr<TlsMaterial> ReadTlsMaterial(const config::Tls& tls, absl::Time now) {
@@ -110,6 +125,7 @@ absl::StatusOr<TlsMaterial> ReadTlsMaterial(const config::Tls& tls, absl::Time n
   if (!fits) {
     return Bad(key_source, absl::StrCat("is not the key of the certificate in ", core::ValidUtf8(tls.certificate)));
   }
+  if (absl::Status status = CheckUse(certificate_source, *certificates, key->get()); !status.ok()) return status;
 
   if (tls.client_ca.empty()) return material;
   file = Read(ca_source);

@@ -24,7 +24,8 @@ struct TlsMaterial {
 ///
 /// Errors, which name the key of the configuration and the file:
 ///   FAILED_PRECONDITION  [BAD_TLS_FILE] a file cannot be read, is no PEM, or its key is encrypted; the key is another
-///                        certificate's; a certificate has expired at `now`, or is not valid yet.
+///                        certificate's; a certificate has expired at `now`, or is not valid yet, or is one that
+///                        OpenSSL does not use, such as one with a key that is too short.
 [[nodiscard]] absl::StatusOr<TlsMaterial> ReadTlsMaterial(const config::Tls& tls, absl::Time now);
 
 }  // namespace embd::app

@@ -25,7 +25,8 @@ struct Options {
 struct Context {
   service::Backend& backend;
   service::ModelControl& control;
-  service::WorkerPool& loads;         ///< that load and unload; end before `control` does
+  service::WorkerPool& loads;         ///< that load; end before `control` does
+  service::WorkerPool& unloads;       ///< that unload; end before `control` does
   const std::atomic<bool>& ready;     ///< set once the models are there that the server must have
   const std::atomic<bool>& stopping;  ///< set once health checks are told that it stops
   const Options options;

@@ -181,7 +181,7 @@ ServerUnaryReactor* InferenceService::RepositoryModelUnload(CallbackServerContex
   using Request = ::inference::RepositoryModelUnloadRequest;
   using Response = ::inference::RepositoryModelUnloadResponse;
   return service::DetachedUnary<Request, Response>::Start(
-      &context_->backend, &context_->loads, Method::kRepositoryModelUnload, context, request, reply,
+      &context_->backend, &context_->unloads, Method::kRepositoryModelUnload, context, request, reply,
       [this](const Request& message, [[maybe_unused]] Time asked) -> absl::StatusOr<Response> {
         return AnswerUnload(*context_, message);
       });

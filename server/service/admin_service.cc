@@ -58,7 +58,7 @@ v1::ReloadConfigResponse ToProto(const ReloadReport& report) {
 grpc::ServerUnaryReactor* AdminService::LoadModel(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                                   grpc::ByteBuffer* reply) {
   return DetachedUnary<v1::LoadModelRequest, v1::LoadModelResponse>::Start(
-      backend_, &models_.workers, Method::kLoadModel, context, request, reply,
+      backend_, &models_.loads, Method::kLoadModel, context, request, reply,
       [this](const auto& message, Time asked) -> absl::StatusOr<v1::LoadModelResponse> {
         const auto loaded = models_.control.LoadSince(message.name(), asked);
         if (!loaded.ok()) return loaded.status();
@@ -71,7 +71,7 @@ grpc::ServerUnaryReactor* AdminService::LoadModel(grpc::CallbackServerContext* c
 grpc::ServerUnaryReactor* AdminService::UnloadModel(grpc::CallbackServerContext* context,
                                                     const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
   return DetachedUnary<v1::UnloadModelRequest, v1::UnloadModelResponse>::Start(
-      backend_, &models_.workers, Method::kUnloadModel, context, request, reply,
+      backend_, &models_.unloads, Method::kUnloadModel, context, request, reply,
       [this](const auto& message, Time /*asked*/) -> absl::StatusOr<v1::UnloadModelResponse> {
         if (absl::Status status = models_.control.Unload(message.name()); !status.ok()) return status;
         return v1::UnloadModelResponse();
@@ -81,7 +81,7 @@ grpc::ServerUnaryReactor* AdminService::UnloadModel(grpc::CallbackServerContext*
 grpc::ServerUnaryReactor* AdminService::ReloadConfig(grpc::CallbackServerContext* context,
                                                      const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
   return DetachedUnary<v1::ReloadConfigRequest, v1::ReloadConfigResponse>::Start(
-      backend_, &models_.workers, Method::kReloadConfig, context, request, reply,
+      backend_, &models_.reloads, Method::kReloadConfig, context, request, reply,
       [this](const auto& /*message*/, Time /*asked*/) -> absl::StatusOr<v1::ReloadConfigResponse> {
         const auto report = models_.reload();
         if (!report.ok()) return report.status();

@@ -17,7 +17,11 @@ struct AdminModels {
   ModelControl& control;
   /// Reads the configuration again and follows it. Blocks; thread-safe. Errors: those of AdminService.ReloadConfig.
   std::function<absl::StatusOr<ReloadReport>()> reload;
-  WorkerPool& workers;  ///< of its own, for loads may take minutes; ends before what the others use
+  // Pools of their own, for loads may take minutes, and unloading another model must not wait for them. They end before
+  // what the others use.
+  WorkerPool& loads;
+  WorkerPool& unloads;
+  WorkerPool& reloads;
 };
 
 /// embd.v1.AdminService as gRPC sees it; what the calls do and refuse is said in admin.proto.

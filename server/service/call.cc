@@ -30,25 +30,23 @@ absl::string_view Find(const Metadata& metadata, const char* key) {
 }  // namespace
 
 absl::Status Call::Enter(std::int64_t request_bytes) {
-  absl::Status status = gate_.Enter(method_, *context_, request_bytes);
-  entered_ = status.ok();
-  request_bytes_ = request_bytes;
-  return status;
+  absl::Status status = gate_.Enter(method_, *context_);
+  const MethodInfo& info = InfoOf(method_);
+  // Whether the server lives must be told when it is full, too.
+  if (!status.ok() || info.type == MethodType::kBidiStream || info.role == Role::kAnyone) return status;
+  return EnterItem(request_bytes);
 }
 
 absl::Status Call::EnterItem(std::int64_t request_bytes) {
-  CountInstead(0);
-  absl::Status status = gate_.AddBytes(request_bytes, /*own=*/0);
-  if (status.ok()) request_bytes_ = request_bytes;
+  absl::Status status = gate_.TakeRoom(request_bytes);
+  has_room_ = status.ok();
+  if (has_room_) request_bytes_ = request_bytes;
   return status;
 }
 
-void Call::CountInstead(std::int64_t request_bytes) {
-  gate_.RemoveBytes(std::exchange(request_bytes_, request_bytes) - request_bytes);
-}
-
-void Call::Leave() {
-  if (std::exchange(entered_, false)) gate_.Leave(request_bytes_);
+void Call::LeaveItem() {
+  const std::int64_t bytes = std::exchange(request_bytes_, 0);
+  std::exchange(has_room_, false) ? gate_.GiveBackRoom(bytes) : gate_.RemoveBytes(bytes);
 }
 
 absl::Status Call::Interrupted() const {
@@ -97,7 +95,7 @@ absl::Status Call::Hide(const absl::Status& status) const {
 grpc::Status Call::End(const absl::Status& status) {
   const absl::Status told = Hide(status);
   gate_.CountEnd(method_, told.code(), std::chrono::steady_clock::now() - started_);
-  Leave();
+  LeaveItem();
   if (wire::NeverFits(told)) {
     context_->AddTrailingMetadata("grpc-retry-pushback-ms", "-1");
   } else if (const auto retry_after_ms = wire::RetryAfterMs(told); retry_after_ms.has_value()) {

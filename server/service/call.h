@@ -27,18 +27,17 @@ class Call {
       : gate_(*gate), method_(method), context_(context), started_(std::chrono::steady_clock::now()), last_(started_) {}
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
-  ~Call() { Leave(); }
+  ~Call() { LeaveItem(); }
 
-  /// Passes the gate, once, before anything is done for the call. Errors: those of Gate::Enter; the call is then to be
-  /// ended with the status.
+  /// Passes the gate, once, before anything is done for the call, and takes room for a unary call's request. Errors:
+  /// those of Gate::Enter and Gate::TakeRoom; the call is then to be ended with the status.
   [[nodiscard]] absl::Status Enter(std::int64_t request_bytes = 0);
 
-  /// Counts the bytes of the next request of a stream, instead of those of the one before. Errors: those of
-  /// Gate::AddBytes; then this request is to be refused, and none is counted.
+  /// Takes room for the next request of a stream. Errors: those of Gate::TakeRoom; then this request is to be refused.
   [[nodiscard]] absl::Status EnterItem(std::int64_t request_bytes);
 
-  /// Ends what EnterItem began.
-  void LeaveItem() { CountInstead(0); }
+  /// Gives back what EnterItem took, if it did.
+  void LeaveItem();
 
   /// Reads a message over the slices of `bytes`, without copying them, and counts the memory that it takes beyond
   /// them.
@@ -86,8 +85,6 @@ class Call {
   void Restart() { last_ = std::chrono::steady_clock::now(); }
 
  private:
-  void Leave();
-  void CountInstead(std::int64_t request_bytes);
   [[nodiscard]] absl::Status CountDecoded(const grpc::ByteBuffer& bytes, std::int64_t max_bytes,
                                           const google::protobuf::Descriptor& type);
   [[nodiscard]] observability::CallNames Names() const;
@@ -98,7 +95,7 @@ class Call {
   const std::chrono::steady_clock::time_point started_;
   std::chrono::steady_clock::time_point last_;  // when the request that is answered now arrived
   std::atomic<bool> cancelled_ = false;
-  bool entered_ = false;
+  bool has_room_ = false;
   std::int64_t request_bytes_ = 0;       // that the gate has counted
   mutable std::string made_request_id_;  // where the caller has given none; made when it is first needed
 };

@@ -5,9 +5,12 @@
 
 namespace embd::service {
 
-absl::Status Gate::Enter(Method method, const grpc::CallbackServerContext& context, std::int64_t request_bytes) {
+absl::Status Gate::Enter(Method method, const grpc::CallbackServerContext& context) {
   counts_.CountStart(method);
-  if (absl::Status status = access_.Check(method, context); !status.ok()) return status;
+  return access_.Check(method, context);
+}
+
+absl::Status Gate::TakeRoom(std::int64_t request_bytes) {
   absl::Status status;
   if (calls_.fetch_add(1) >= limits_.max_calls) {
     status = Overloaded(
@@ -28,7 +31,7 @@ absl::Status Gate::AddBytes(std::int64_t bytes, std::int64_t own) {
                                  " of this server"));
 }
 
-void Gate::Leave(std::int64_t request_bytes) {
+void Gate::GiveBackRoom(std::int64_t request_bytes) {
   calls_.fetch_sub(1);
   request_bytes_.fetch_sub(request_bytes);
 }

@@ -29,24 +29,26 @@ class Gate {
   Gate() : Gate(Limits{}) {}
   explicit Gate(Limits limits) : limits_(limits), stalls_(limits.max_stall) {}
 
-  /// Counts the start of a call, and lets it in. A call that was let in must Leave, once.
-  ///
-  /// Errors:
-  ///   those of Access::Check
-  ///   RESOURCE_EXHAUSTED  [OVERLOADED] calls or bytes of requests exceed the limits; names which.
-  [[nodiscard]] absl::Status Enter(Method method, const grpc::CallbackServerContext& context,
-                                   std::int64_t request_bytes);
+  /// Counts the start of a call, and lets it in or not. Errors: those of Access::Check.
+  [[nodiscard]] absl::Status Enter(Method method, const grpc::CallbackServerContext& context);
 
-  /// Counts further bytes of a request of a call that was let in, beside `own` that it counts for already: an item of
-  /// a stream, or the memory that a request takes once it is decoded. A request alone always may.
+  /// Takes room for a request that is to be answered: of a unary call, or an item of a stream, which takes none while
+  /// it is idle. Room that was taken must be given back, once.
   ///
   /// Errors:
-  ///   RESOURCE_EXHAUSTED  [OVERLOADED] as Enter; nothing is counted then.
+  ///   RESOURCE_EXHAUSTED  [OVERLOADED] calls or bytes of requests exceed the limits; names which. No room is taken.
+  [[nodiscard]] absl::Status TakeRoom(std::int64_t request_bytes);
+
+  /// Counts further bytes of a request, beside `own` that it counts for already: the memory that it takes once it is
+  /// decoded. A request alone always may.
+  ///
+  /// Errors:
+  ///   RESOURCE_EXHAUSTED  [OVERLOADED] as TakeRoom; nothing is counted then.
   [[nodiscard]] absl::Status AddBytes(std::int64_t bytes, std::int64_t own);
   void RemoveBytes(std::int64_t bytes) { request_bytes_.fetch_sub(bytes); }
 
-  /// Ends what Enter began for the call, of which so many bytes are counted.
-  void Leave(std::int64_t request_bytes);
+  /// Gives room back, with all bytes that are counted for the request.
+  void GiveBackRoom(std::int64_t request_bytes);
 
   /// Counts how a call ended, whether it was let in or not.
   void CountEnd(Method method, absl::StatusCode code, std::chrono::nanoseconds duration) {
@@ -57,7 +59,7 @@ class Gate {
   [[nodiscard]] const CallCounts& counts() const { return counts_; }
   [[nodiscard]] StallWatch& stalls() { return stalls_; }
   [[nodiscard]] const Limits& limits() const { return limits_; }
-  /// Calls, and bytes of their requests, that are let in now.
+  /// Requests that have room now, and their bytes.
   [[nodiscard]] std::int64_t calls() const { return calls_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::int64_t request_bytes() const { return request_bytes_.load(std::memory_order_relaxed); }
 

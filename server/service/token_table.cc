@@ -45,10 +45,10 @@ bool IsHex(absl::string_view text) {
 
 }  // namespace
 
-TokenTable::Digest TokenTable::DigestOf(absl::string_view token) {
+std::optional<TokenTable::Digest> TokenTable::DigestOf(absl::string_view token) {
   Digest digest = {};
-  EVP_Digest(token.data(), token.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
-  return digest;
+  const int done = EVP_Digest(token.data(), token.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
+  return done == 1 ? std::make_optional(digest) : std::nullopt;
 }
 
 const TokenTable::Entry* TokenTable::FindDigest(const Digest& digest) const {
@@ -60,7 +60,9 @@ const TokenTable::Entry* TokenTable::FindDigest(const Digest& digest) const {
 }
 
 const TokenTable::Holder* TokenTable::Find(absl::string_view token) const {
-  const Entry* const entry = FindDigest(DigestOf(token));
+  const std::optional<Digest> digest = DigestOf(token);
+  if (!digest.has_value()) return nullptr;
+  const Entry* const entry = FindDigest(*digest);
   return entry == nullptr ? nullptr : &entry->holder;
 }
 
@@ -88,7 +90,10 @@ absl::StatusOr<TokenTable> TokenTable::Parse(absl::string_view text, const std::
     } else if (!IsToken(secret)) {
       return BadFile(where, "the token must have 16 to 1024 printable ASCII characters");
     } else {
-      entry.digest = DigestOf(secret);
+      const std::optional<Digest> digest = DigestOf(secret);
+      if (!digest.has_value())
+        return BadFile(where, "OpenSSL makes no SHA-256 of the token, by its configuration or now");
+      entry.digest = *digest;
     }
     if (table.FindDigest(entry.digest) != nullptr) return BadFile(where, "the token is there already");
     table.entries_.push_back(std::move(entry));

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,7 @@ class TokenTable {
     Holder holder;
   };
 
-  static Digest DigestOf(absl::string_view token);
+  static std::optional<Digest> DigestOf(absl::string_view token);  // unset where OpenSSL cannot
   [[nodiscard]] const Entry* FindDigest(const Digest& digest) const;
 
   std::vector<Entry> entries_;

@@ -11,7 +11,7 @@ import unittest
 import grpc
 
 from support.calls import UNLIMITED, refusal_of
-from support.certificates import Authority
+from support.certificates import Authority, Certificate, openssl
 from support.server_process import START_SECONDS, ServerProcess, binary, clean_environment
 from support.stubs import embedding_pb2, embedding_pb2_grpc
 
@@ -281,6 +281,17 @@ class RefusalToStartTest(TlsCase):
         expired = self.authority.issue("old", days=-1)
         self.assert_named(
             self.refusal(*flags(expired)), "server.tls.certificate", expired.certificate_file, "has expired"
+        )
+
+    def test_certificate_whose_key_openssl_finds_too_short(self):
+        folder = pathlib.Path(self.certificate.key_file).parent
+        short = Certificate(folder / "short.pem", folder / "short.key")
+        openssl(
+            *("req", "-x509", "-newkey", "rsa:1024", "-nodes", "-keyout", short.key_file),
+            *("-out", short.certificate_file, "-days", 30, "-subj", "/CN=localhost"),
+        )
+        self.assert_named(
+            self.refusal(*flags(short)), "server.tls.certificate", short.certificate_file, "key too small"
         )
 
     def test_missing_file(self):

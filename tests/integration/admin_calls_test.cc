@@ -185,8 +185,12 @@ class SlowLoad : public ::testing::Test {
                            .diagnostics = service::WorkerPool(1)}};
   SlowControl control_;
   std::unique_ptr<service::WorkerPool> workers_ = std::make_unique<service::WorkerPool>(1);
-  service::AdminService service_{
-      backend_.get(), {.control = control_, .reload = [] { return service::ReloadReport(); }, .workers = *workers_}};
+  service::AdminService service_{backend_.get(),
+                                 {.control = control_,
+                                  .reload = [] { return service::ReloadReport(); },
+                                  .loads = *workers_,
+                                  .unloads = *workers_,
+                                  .reloads = *workers_}};
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<v1::AdminService::Stub> stub_;
 };

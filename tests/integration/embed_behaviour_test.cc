@@ -37,7 +37,7 @@ config::ServerConfig Config() {
   config.models[1].position = config::RotaryPositions{};
   config.limits.max_batch_size = 64;
   config.limits.max_sequence_length = 4096;
-  config.limits.max_response_bytes = 16 << 20;
+  config.limits.max_response_bytes = 2 << 20;
   return config;
 }
 
@@ -219,17 +219,16 @@ TEST_P(EmbedBehaviour, NameOf100KilobytesIsQuotedShort) {
 }
 
 TEST_P(EmbedBehaviour, ReplyOverTheLimitIsRefusedBeforeItIsComputedUnlessItComesInBlocks) {
-  const auto result = Embed(Request(std::vector<std::int64_t>(64 * 1024), 64, 1024, "wide"));
+  const auto result = Embed(Request(std::vector<std::int64_t>(8 * 1024), 8, 1024, "wide"));
   if (GetParam().find("chunks") != std::string::npos) {
     EXPECT_THAT(result.status(), IsOk());
     return;
   }
-  EXPECT_THAT(
-      result,
-      AllOf(StatusIs(kExhausted,
-                     "the (64, 1024, 70) float32 reply needs 18350080 bytes, which exceeds "
-                     "max_response_bytes 16777216 of this server; ask for fewer rows a call, or by EmbedChunks"),
-            ReasonIs("RESPONSE_TOO_LARGE")));
+  EXPECT_THAT(result,
+              AllOf(StatusIs(kExhausted,
+                             "the (8, 1024, 70) float32 reply needs 2293760 bytes, which exceeds "
+                             "max_response_bytes 2097152 of this server; ask for fewer rows a call, or by EmbedChunks"),
+                    ReasonIs("RESPONSE_TOO_LARGE")));
 }
 
 TEST_P(EmbedBehaviour, BatchAndSequenceOverTheirLimitsAreRefused) {

@@ -14,6 +14,7 @@
 #include "embd/v1/embedding.grpc.pb.h"
 #include "gmock/gmock.h"
 #include "grpcpp/grpcpp.h"
+#include "inference/grpc_service.grpc.pb.h"
 #include "proto/wire/status.h"
 #include "server/config/keys.h"
 #include "tests/support/eventually.h"
@@ -26,6 +27,7 @@ namespace {
 using client::Chunks;
 using client::Client;
 using ::embd::testing::Eventually;
+using ::embd::testing::IsOk;
 using ::embd::testing::ServedModels;
 using ::testing::HasSubstr;
 
@@ -75,6 +77,29 @@ class UnreadStream {
   std::unique_ptr<v1::EmbeddingService::Stub> stub_;
   grpc::ClientContext context_;
   std::unique_ptr<grpc::ClientReaderWriter<v1::EmbedStreamRequest, v1::EmbedStreamResponse>> stream_;
+};
+
+// A call of EmbedChunks whose 16 MiB nobody reads, on a connection of its own.
+class UnreadChunks {
+ public:
+  explicit UnreadChunks(const std::string& address) {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    stub_ = v1::EmbeddingService::NewStub(
+        grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
+    v1::EmbedChunksRequest request;
+    request.mutable_request()->set_model("m");
+    request.mutable_request()->set_part(v1::PART_POSITION);
+    request.mutable_request()->set_batch_size(1);
+    request.mutable_request()->set_sequence_length(1 << 14);
+    reader_ = stub_->EmbedChunks(&context_, request);
+  }
+  ~UnreadChunks() { context_.TryCancel(); }
+
+ private:
+  std::unique_ptr<v1::EmbeddingService::Stub> stub_;
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientReader<v1::EmbedChunksResponse>> reader_;
 };
 
 absl::Status RequestTooLong() {
@@ -147,7 +172,7 @@ absl::Status TooManyCalls() {
   config::ServerConfig config = Config();
   config.limits.max_concurrent_calls = 1;
   const ServedModels served(config);
-  const UnreadStream holding(served.tcp_address());
+  const UnreadChunks holding(served.tcp_address());
   const Client client = Once(served);
   absl::Status refused;
   Eventually([&] { return !(refused = client.Embed(Batch(1, 1), kWhole).status()).ok(); });
@@ -230,7 +255,7 @@ TEST(Overload, SaysInATrailerWhenToTryAgain) {
   config::ServerConfig config = Config();
   config.limits.max_concurrent_calls = 1;
   const ServedModels served(config);
-  UnreadStream holding(served.tcp_address());
+  const UnreadChunks holding(served.tcp_address());
   const auto stub =
       v1::EmbeddingService::NewStub(grpc::CreateChannel(served.tcp_address(), grpc::InsecureChannelCredentials()));
   v1::EmbedRequest request;
@@ -247,6 +272,48 @@ TEST(Overload, SaysInATrailerWhenToTryAgain) {
     return !pushback.empty();
   }));
   EXPECT_EQ(pushback, "50");
+}
+
+TEST(Overload, LeavesTheAnswersOfWhetherTheServerLives) {
+  config::ServerConfig config = Config();
+  config.limits.max_concurrent_calls = 1;
+  const ServedModels served(config);
+  const UnreadChunks holding(served.tcp_address());
+  const Client client = Once(served);
+  ASSERT_TRUE(Eventually([&] { return !client.Embed(Batch(1, 1), kWhole).ok(); }));
+
+  const auto stub = inference::GRPCInferenceService::NewStub(
+      grpc::CreateChannel(served.tcp_address(), grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  inference::ServerReadyResponse response;
+  EXPECT_TRUE(stub->ServerReady(&context, {}, &response).ok());
+  EXPECT_TRUE(response.ready());
+}
+
+TEST(IdleStreams, DoNotCountAsCalls) {
+  config::ServerConfig config = Config();
+  config.limits.max_concurrent_calls = 1;
+  const ServedModels served(config);
+  const auto stub =
+      v1::EmbeddingService::NewStub(grpc::CreateChannel(served.tcp_address(), grpc::InsecureChannelCredentials()));
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReaderWriter<v1::EmbedStreamRequest, v1::EmbedStreamResponse>>> streams;
+  v1::EmbedStreamRequest item;
+  item.mutable_request()->set_model("m");
+  item.mutable_request()->set_part(v1::PART_POSITION);
+  item.mutable_request()->set_batch_size(1);
+  item.mutable_request()->set_sequence_length(1);
+  for (int i = 0; i < 8; ++i) {  // each has had its answer, and waits for what its caller may want next
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    streams.push_back(stub->EmbedStream(contexts.back().get()));
+    v1::EmbedStreamResponse answer;
+    ASSERT_TRUE(streams.back()->Write(item) && streams.back()->Read(&answer));
+    EXPECT_FALSE(answer.has_error()) << answer.error().message();
+  }
+
+  EXPECT_THAT(Once(served).Embed(Batch(1, 1), kWhole), IsOk());
+  for (const auto& context : contexts) context->TryCancel();
+  for (const auto& stream : streams) (void)stream->Finish();
 }
 
 TEST(RegionLimits, BiteAndAreNamed) {

@@ -162,7 +162,7 @@ TEST_F(ReloadUnderLoad, LoadsUnloadsAndReloadsAtOnceLeaveAServerThatServes) {
 }
 
 // Sanitizers keep memory of their own beside ours.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef EMBD_SANITIZED
 
 std::int64_t ResidentBytes() {
   std::ifstream file("/proc/self/statm");

@@ -58,9 +58,11 @@ class ModelStatistics : public ::testing::Test {
     }
     embedding_ = std::make_unique<service::EmbeddingService>(backend_.get());
     admin_ = std::make_unique<service::AdminService>(
-        backend_.get(),
-        service::AdminModels{
-            .control = control_, .reload = [] { return service::ReloadReport(); }, .workers = backend_->workers});
+        backend_.get(), service::AdminModels{.control = control_,
+                                             .reload = [] { return service::ReloadReport(); },
+                                             .loads = backend_->workers,
+                                             .unloads = backend_->workers,
+                                             .reloads = backend_->workers});
     grpc::ServerBuilder builder;
     builder.RegisterService(embedding_.get());
     builder.RegisterService(admin_.get());

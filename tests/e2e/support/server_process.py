@@ -47,7 +47,7 @@ def _die_with_parent():
 
 
 class ServerProcess:
-    """Starts `embd`, or another program with its flags; on leaving sends SIGTERM and insists on exit code 0."""
+    """Starts `embd`, or another program with its flags; on leaving sends SIGINT (SIGTERM would wait for balancers) and insists on exit code 0."""
 
     def __init__(self, *arguments, config=None, environment=None, program="embd"):
         self._program = program
@@ -93,7 +93,7 @@ class ServerProcess:
         log = self.log()
         self._folder.cleanup()
         if kind is None and exit_code != 0:
-            raise AssertionError(f"embd ended with {exit_code}, not 0, after SIGTERM; its log:\n{log}")
+            raise AssertionError(f"embd ended with {exit_code}, not 0, after SIGINT; its log:\n{log}")
 
     @property
     def pid(self):
@@ -161,7 +161,7 @@ class ServerProcess:
 
     def _stop(self):
         if self._process.poll() is None:
-            self._process.send_signal(signal.SIGTERM)
+            self._process.send_signal(signal.SIGINT)
         try:
             return self._process.wait(timeout=STOP_SECONDS)
         except subprocess.TimeoutExpired:

@@ -27,6 +27,7 @@ class InsideServer : public ::testing::Test {
       : context_{.backend = *backend_,
                  .control = control_,
                  .loads = loads_,
+                 .unloads = loads_,
                  .ready = ready_,
                  .stopping = stopping_,
                  .options = {},

@@ -101,7 +101,7 @@ TEST(RowCache, FindsExactlyWhatIsThereAfterManyEvictions) {
 TEST(RowCache, HasNoRoomForARowThatExceedsItsBytes) { EXPECT_EQ(RowCache(100, 100, 10).capacity(), 0u); }
 
 // A sanitizer brings an allocator of its own, which mallinfo2 knows nothing of.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef EMBD_SANITIZED
 constexpr bool kKnowsAllocations = false;
 #else
 constexpr bool kKnowsAllocations = true;

@@ -148,7 +148,7 @@ TEST(MappedTable, ReadsAsAnOwnedOneDoes) {
 }
 
 // Sanitizers bring handlers of their own, which end the process in another way.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef EMBD_SANITIZED
 
 // Reads a page that is lost and that no region looks after.
 void FaultElsewhere() {

@@ -2,7 +2,7 @@
 #include "gmock/gmock.h"
 
 // Sanitizers keep memory of their own beside ours, so the numbers would mean nothing.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef EMBD_SANITIZED
 
 #include <sys/resource.h>
 #include <sys/wait.h>

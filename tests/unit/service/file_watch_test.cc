@@ -31,7 +31,7 @@ class FileWatchTest : public ::testing::Test {
   template <typename Change>
   bool IsSeen(const std::string& path, Change change) {
     std::atomic<int> count = 0;
-    const FileWatch watch({folder_ / path}, absl::Milliseconds(1), [&count] { ++count; });
+    const FileWatch watch({folder_ / path}, absl::Milliseconds(1), [&count] { return ++count > 0; });
     change();
     return Eventually([&count] { return count > 0; });
   }
@@ -72,11 +72,11 @@ TEST_F(FileWatchTest, SeesPermissionsThatChange) {
 TEST_F(FileWatchTest, TellsOfAChangeOnce) {
   std::atomic<int> first = 0;
   std::atomic<int> second = 0;
-  const FileWatch watch({folder_ / "file"}, absl::Milliseconds(1), [&first] { ++first; });
+  const FileWatch watch({folder_ / "file"}, absl::Milliseconds(1), [&first] { return ++first > 0; });
   Write("file", "other");
   ASSERT_TRUE(Eventually([&first] { return first > 0; }));
   Write("beside", "one");
-  const FileWatch other({folder_ / "beside"}, absl::Milliseconds(1), [&second] { ++second; });
+  const FileWatch other({folder_ / "beside"}, absl::Milliseconds(1), [&second] { return ++second > 0; });
   for (int i = 0; i < 10; ++i) {  // each takes several looks of both
     Write("beside", std::string(static_cast<std::size_t>(i + 5), 'x'));
     const int before = second;
@@ -84,6 +84,23 @@ TEST_F(FileWatchTest, TellsOfAChangeOnce) {
   }
 
   EXPECT_EQ(first, 1);
+}
+
+TEST_F(FileWatchTest, TellsAgainOfAChangeThatWasNotTakenUpUntilItIs) {
+  std::atomic<int> tries = 0;
+  std::atomic<int> other_changes = 0;
+  const FileWatch watch(
+      {folder_ / "file"}, absl::Milliseconds(1), [&tries] { return ++tries == 3; }, absl::Milliseconds(2));
+  Write("file", "other");
+  ASSERT_TRUE(Eventually([&tries] { return tries == 3; }));
+  Write("beside", "one");
+  const FileWatch other(
+      {folder_ / "beside"}, absl::Milliseconds(1), [&other_changes] { return ++other_changes == 10; },
+      absl::Milliseconds(2));
+  Write("beside", "other");
+  ASSERT_TRUE(Eventually([&other_changes] { return other_changes == 10; }));
+
+  EXPECT_EQ(tries, 3);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST(IdleMemory, EndsAtOnce) {
 }
 
 // A sanitizer brings an allocator of its own, which gives back as it likes.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef EMBD_SANITIZED
 
 std::int64_t ResidentBytes() {
   std::ifstream file("/proc/self/statm");

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "gmock/gmock.h"
+#include "tests/support/eventually.h"
 #include "tests/unit/formats/scratch_folder.h"
 
 namespace embd::app {
@@ -35,15 +36,31 @@ TEST(StampFiles, ComputedModelHasNone) {
   EXPECT_THAT(StampFiles(model), IsEmpty());
 }
 
-TEST(StampFiles, FolderStandsForItsRegularFiles) {
+TEST(StampFiles, FolderStandsForItsRegularFilesAndThoseOfFoldersInIt) {
   const formats::ScratchFolder folder;
-  std::string path = folder.Write("config.json", "{}");
-  ASSERT_EQ(folder.Write("model.safetensors", ""), folder.Path("model.safetensors"));
-  std::filesystem::create_directory(folder.Path("sub"));
+  std::string path = folder.Write("modules.json", "[]");
+  std::filesystem::create_directories(folder.Path("0_Transformer/deeper"));
+  ASSERT_EQ(folder.Write("0_Transformer/model.safetensors", ""), folder.Path("0_Transformer/model.safetensors"));
+  ASSERT_EQ(folder.Write("0_Transformer/deeper/other", ""), folder.Path("0_Transformer/deeper/other"));
   path.resize(path.rfind('/'));
 
   EXPECT_THAT(StampFiles({.name = "m", .path = path}),
-              ElementsAre(At(path + "/config.json"), At(path + "/model.safetensors")));
+              ElementsAre(At(path + "/0_Transformer/model.safetensors"), At(path + "/modules.json")));
+}
+
+TEST(StampFiles, NewContentWithTheOldSizeAndTimeIsSeen) {
+  const formats::ScratchFolder folder;
+  const std::string path = folder.Write("t.npy", "12");
+  const config::ModelConfig model = {.name = "m", .token = config::TableFile{.path = path}};
+  const auto before = StampFiles(model);
+  const auto time = std::filesystem::last_write_time(path);
+
+  // The clock of a file system may stand still for a moment, in which a change is not seen.
+  EXPECT_TRUE(embd::testing::Eventually([&] {
+    if (folder.Write("t.npy", "34") != path) return false;
+    std::filesystem::last_write_time(path, time);
+    return StampFiles(model) != before;
+  }));
 }
 
 TEST(StampFiles, IndexBringsTheFilesBesideIt) {

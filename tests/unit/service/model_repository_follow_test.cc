@@ -90,7 +90,7 @@ TEST_F(FollowTest, NewModelIsLoadedAndOneThatIsGoneForgotten) {
   EXPECT_THAT(report.loaded, ElementsAre(AllOf(Named("c"), Field(&LoadedModel::generation, 1))));
   EXPECT_THAT(report.unloaded, ElementsAre("a"));
   EXPECT_THAT(report.unchanged, ElementsAre("b"));
-  EXPECT_THAT(changes_, ElementsAre(Pair("a", false), Pair("c", false), Pair("c", true)));
+  EXPECT_THAT(changes_, ElementsAre(Pair("c", false), Pair("a", false), Pair("c", true)));
   EXPECT_THAT(models_.Find("a", ""), ReasonIs("MODEL_NOT_FOUND"));
   EXPECT_THAT(repository_->Load("a"), ReasonIs("MODEL_NOT_FOUND"));
   EXPECT_EQ(repository_->Index().size(), 2u);

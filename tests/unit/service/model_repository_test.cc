@@ -200,6 +200,32 @@ TEST_F(ModelRepositoryTest, LoadsOfOneModelAtATimeRunOnce) {
   EXPECT_EQ(Generation("a"), 1);
 }
 
+TEST_F(ModelRepositoryTest, LoadThatHasReadAFileBeforeItChangedIsNotSharedWithWhoAskedBeforeItEnded) {
+  WriteTable();
+  ModelRepository& repository = Repository();
+  std::promise<void> loaded, go_on;
+  on_change_ = [&] {
+    if (changes_.size() > 1) return;
+    loaded.set_value();
+    go_on.get_future().wait();
+  };
+  absl::StatusOr<service::LoadedModel> of_old, of_new;
+  {
+    const RestingThread first([&] { of_old = repository.Load("file"); });
+    loaded.get_future().wait();
+    const std::string old = folder_.Path("t.bin");
+    std::filesystem::rename(folder_.Write("new.bin", formats::Raw(std::vector<float>(40, 2.5f))), old);
+    const RestingThread second([&] { of_new = repository.Load("file"); });
+    EXPECT_TRUE(second.Rests());
+    go_on.set_value();
+  }
+
+  ASSERT_THAT(of_old, IsOk());
+  ASSERT_THAT(of_new, IsOk());
+  EXPECT_EQ(of_new->generation, 2);
+  EXPECT_NE(of_new->checksum, of_old->checksum);
+}
+
 TEST_F(ModelRepositoryTest, UnloadDuringALoadComesAfterIt) {
   ModelRepository& repository = Repository();
   std::promise<void> loaded, go_on;
