@@ -1,11 +1,13 @@
 """Callers that behave badly, all at the same time: memory stays bounded, others are served, and nothing stays behind."""
 
 import pathlib
+import re
 import socket
 import struct
 import threading
 import time
 import unittest
+import urllib.request
 
 import grpc
 
@@ -31,6 +33,7 @@ models:
     token: {{ seeded: {{ vocab_size: 320, embedding_dim: 768, seed: 11 }} }}
     position: {{ learned: {{ seeded: {{ max_context_length: 512 }} }} }}
 """
+GAUGES = ("embd_inflight_bytes", "embd_inflight_request_bytes", "embd_inflight_calls")
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 
@@ -115,6 +118,11 @@ def flood_with_cancelled_calls(address):
                 each.cancel()
 
 
+def gauge(server, name):
+    with urllib.request.urlopen(f"http://{server.metrics_address}/metrics", timeout=DEADLINE_SECONDS) as answer:
+        return float(re.search(rf"^{name} (\S+)$", answer.read().decode(), re.MULTILINE)[1])
+
+
 class AbuseTest(unittest.TestCase):
     def test_memory_is_bounded_and_others_are_served(self):
         with ServerProcess(config=CONFIG) as server:
@@ -138,6 +146,7 @@ class AbuseTest(unittest.TestCase):
             most.append(resident_mib(server.pid))
             self.await_room(server.address)
             others.stop()
+            self.await_nothing_in_flight(server)
             for each in sockets:
                 each.close()
 
@@ -148,6 +157,13 @@ class AbuseTest(unittest.TestCase):
             self.assertLess(max(most), IN_FLIGHT_MIB + REQUESTS_MIB + REST_MIB)
             self.assertGreater(len(latency), 100)
             self.assertEqual(others.failures, [])
+
+    def await_nothing_in_flight(self, server):
+        """Returns once the server counts no request and no byte any more, with all those connections still open."""
+        end = time.monotonic() + DEADLINE_SECONDS
+        while any(in_flight := [gauge(server, name) for name in GAUGES]):
+            self.assertLess(time.monotonic(), end, in_flight)
+            time.sleep(0.05)
 
     def await_room(self, address):
         """Returns once a reply is possible that needs nearly all of max_bytes_in_flight."""
