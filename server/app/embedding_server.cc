@@ -158,8 +158,11 @@ class Server final : public EmbeddingServer {
 
   // Before anything is loaded, so that probes find a server that lives.
   absl::Status StartEndpoint(const std::vector<std::string>& addresses) {
-    auto endpoint = Observe(
-        addresses, {.backend = backend_.get(), .health = &health_, .models = &repository_, .stopping = &stopping_});
+    auto endpoint = Observe(addresses, {.backend = backend_.get(),
+                                        .health = &health_,
+                                        .models = &repository_,
+                                        .stopping = &stopping_,
+                                        .security = security_.get()});
     if (!endpoint.ok()) return endpoint.status();
     endpoint_ = *std::move(endpoint);
     if (endpoint_ == nullptr) return absl::OkStatus();

@@ -252,6 +252,11 @@ std::string Metrics::Collect(Names names) {
   }
   MetricText text;
   AddState(*backend_, health_->IsServing(), &text);
+  if (const auto expires = security_ == nullptr ? std::nullopt : security_->CertificateExpires()) {
+    AddSingle(kGauge, "embd_tls_certificate_expiry_seconds",
+              "When the server's certificate expires, in seconds since 1970.",
+              absl::ToDoubleSeconds(*expires - absl::UnixEpoch()), &text);
+  }
   AddModels(backend_->models.All(), &text);
   AddRequests(counts, &text);
   AddCalls(backend_->gate.counts(), &text);

@@ -6,6 +6,7 @@
 
 #include "server/app/health.h"
 #include "server/app/machine_figures.h"
+#include "server/app/security.h"
 #include "server/service/backend.h"
 
 namespace embd::app {
@@ -18,8 +19,9 @@ namespace embd::app {
 /// Thread safety: not thread-safe.
 class Metrics {
  public:
-  /// Both outlive the object, and are not looked at before the first collection.
-  Metrics(const service::Backend* backend, const Health* health) : backend_(backend), health_(health) {}
+  /// All outlive the object, and are not looked at before the first collection. `security` may be null.
+  Metrics(const service::Backend* backend, const Health* health, const Security* security)
+      : backend_(backend), health_(health), security_(security) {}
 
   /// Which of Triton's figures are told. Prometheus's own check of names refuses times in microseconds, and counters
   /// whose names do not end in _total; the latter pass it when they have no type.
@@ -34,6 +36,7 @@ class Metrics {
  private:
   const service::Backend* const backend_;
   const Health* const health_;
+  const Security* const security_;
   MachineFigures last_;  // at the collection before this one
 };
 

@@ -27,7 +27,7 @@ HttpAnswer Readiness(const Observed& observed) {
 
 std::map<std::string, observability::HttpEndpoint::Page> Pages(const Observed& observed) {
   // One for both pages, whose share of the CPUs is then that since the last look at either.
-  const auto metrics = std::make_shared<Metrics>(observed.backend, observed.health);
+  const auto metrics = std::make_shared<Metrics>(observed.backend, observed.health, observed.security);
   const auto figures = [metrics](Metrics::Names names) {
     return [metrics, names] {
       return HttpAnswer{.content_type = std::string(observability::kMetricContentType),

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/app/health.h"
+#include "server/app/security.h"
 #include "server/observability/http_endpoint.h"
 #include "server/service/backend.h"
 #include "server/service/model_control.h"
@@ -21,6 +22,7 @@ struct Observed {
   const Health* health;
   const service::ModelControl* models;
   const std::atomic<bool>* stopping;
+  const Security* security = nullptr;  ///< null: none is told of
 };
 
 /// Serves /healthz, /readyz, /metrics and /metrics/triton on every address; nothing where there is none.

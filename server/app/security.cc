@@ -60,6 +60,11 @@ std::shared_ptr<grpc::ServerCredentials> Security::TcpCredentials() const {
   return grpc::InsecureServerCredentials();
 }
 
+std::optional<absl::Time> Security::CertificateExpires() const {
+  const absl::MutexLock lock(&mutex_);
+  return expires_;
+}
+
 absl::Status Security::Reload() {
   const absl::MutexLock lock(&mutex_);
   absl::Status status = tls_.has_value() ? LoadTls() : absl::OkStatus();
@@ -88,13 +93,15 @@ absl::Status Security::LoadTls() {
         absl::StrCat("certificate ", core::ValidUtf8(tls_->certificate), " expires soon, at ", until));
   }
   if (material->others_may_read) WarnOfReaders(tls_->key);
+  const absl::Time expires = material->expires;
   if (credentials_ != nullptr) {
     credentials_->Replace(*std::move(material));
-    return absl::OkStatus();
+  } else {
+    auto credentials = TlsCredentials::Create(tls_->min_version, *std::move(material));
+    if (!credentials.ok()) return credentials.status();
+    credentials_ = *std::move(credentials);
   }
-  auto credentials = TlsCredentials::Create(tls_->min_version, *std::move(material));
-  if (!credentials.ok()) return credentials.status();
-  credentials_ = *std::move(credentials);
+  expires_ = expires;
   return absl::OkStatus();
 }
 

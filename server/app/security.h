@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "grpcpp/security/server_credentials.h"
 #include "server/app/file_watch.h"
 #include "server/app/tls_credentials.h"
@@ -36,6 +37,9 @@ class Security {
   /// For a TCP address of the server. Unix sockets are not encrypted: their bytes stay on this machine.
   [[nodiscard]] std::shared_ptr<grpc::ServerCredentials> TcpCredentials() const;
 
+  /// When the certificate that is in use expires; unset without TLS.
+  [[nodiscard]] std::optional<absl::Time> CertificateExpires() const;
+
   /// Reads the files again at once, changed or not. Errors: as Create, of the first file that is wrong; what that file
   /// stands for stays as it was, and the others are taken up.
   [[nodiscard]] absl::Status Reload();
@@ -52,7 +56,8 @@ class Security {
   const std::optional<config::Tls> tls_;
   const std::string token_path_;
   service::Access& access_;
-  absl::Mutex mutex_;                            // one file at a time is loaded
+  mutable absl::Mutex mutex_;  // one file at a time is loaded
+  std::optional<absl::Time> expires_ ABSL_GUARDED_BY(mutex_);
   std::string tls_fault_;                        // of the last try; of the watch's thread
   std::string token_fault_;                      // of the last try; of the watch's thread
   std::shared_ptr<TlsCredentials> credentials_;  // set once, before anybody else sees this

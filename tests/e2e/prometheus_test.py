@@ -5,12 +5,14 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 import urllib.request
 
 import grpc
 
 from support.calls import Client
+from support.certificates import Authority
 from support.prometheus import Prometheus, missing
 from support.server_process import ServerProcess
 
@@ -86,9 +88,12 @@ class ScrapedTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.server = cls.enterClassContext(ServerProcess())
+        folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        certificate = Authority(folder).issue("server", days=10)  # TLS, for what is told of it; calls come by the socket
+        files = ("--tls-certificate", certificate.certificate_file, "--tls-key", certificate.key_file)
+        cls.server = cls.enterClassContext(ServerProcess(*files, "--listen", f"unix:{folder}/socket"))
         cls.prometheus = cls.enterClassContext(Prometheus([cls.server.metrics_address], RULES))
-        cls.client = cls.enterClassContext(Client(cls.server.address))
+        cls.client = cls.enterClassContext(Client(f"unix:{folder}/socket"))
         cls.client.call(**REQUEST)
         fail(cls.client, "none")
         cls.prometheus.await_query('nv_inference_request_failure{model="unknown"} > 0')
@@ -118,7 +123,7 @@ class ScrapedTest(unittest.TestCase):
 
     def test_what_alerts_compare_has_data(self):
         for rule in self.prometheus.get("rules")["groups"][0]["rules"]:
-            compared = re.sub(r" (==|>) [0-9.]+$", "", rule["query"])
+            compared = re.sub(r" (==|<|>) [0-9.]+$", "", rule["query"])
             self.assertNotEqual(compared, rule["query"])
             with self.subTest(rule["name"], compared=compared):
                 self.assertTrue(self.prometheus.await_query(compared))
