@@ -1,5 +1,7 @@
 // The server program: flags and variables. Everything else is in app.
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -100,5 +102,6 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   const absl::Status served = app::Serve(
       *server_config, [&flags] { return config::Load(flags, Variable); },
       app::ServiceManager(Variable("NOTIFY_SOCKET").value_or("")));
-  return served.ok() ? EXIT_SUCCESS : Fail(served, kExitFailed);
+  // Without the handlers of exit(): gRPC keeps threads to the end of the process, and those would take down what they use.
+  _exit(served.ok() ? EXIT_SUCCESS : Fail(served, kExitFailed));
 }

@@ -36,6 +36,14 @@ bool Interrupted() {
   return interrupt_seen.load();
 }
 
+// Ends at once, without the handlers of exit(): gRPC's threads may be in the middle of a connection attempt, and what
+// they use, OpenSSL for one, would be taken down beside them.
+[[noreturn]] void End(int code) {
+  std::cout.flush();
+  std::cerr.flush();
+  _exit(code);
+}
+
 absl::Duration SteadyTime() { return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch()); }
 
 }  // namespace
@@ -67,7 +75,7 @@ int main(int argc, char** argv) {
   std::cout.flush();
   if (!std::cout.good() && !ReaderHasGone()) {
     std::cerr << "embdctl: standard output cannot be written\n";
-    return static_cast<int>(embd::cli::ExitCode::kUsage);
+    End(static_cast<int>(embd::cli::ExitCode::kUsage));
   }
-  return code;
+  End(code);
 }
