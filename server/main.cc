@@ -102,6 +102,6 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   const absl::Status served = app::Serve(
       *server_config, [&flags] { return config::Load(flags, Variable); },
       app::ServiceManager(Variable("NOTIFY_SOCKET").value_or("")));
-  // Without the handlers of exit(): gRPC keeps threads to the end of the process, and those would take down what they use.
+  // Without the handlers of exit(): gRPC keeps threads to the end of the process, and they would lose what they use.
   _exit(served.ok() ? EXIT_SUCCESS : Fail(served, kExitFailed));
 }

@@ -22,7 +22,7 @@ struct Observed {
   const Health* health;
   const service::ModelControl* models;
   const std::atomic<bool>* stopping;
-  const Security* security = nullptr;  ///< null: none is told of
+  const Security* security;  ///< null: none is told of
 };
 
 /// Serves /healthz, /readyz, /metrics and /metrics/triton on every address; nothing where there is none.
