@@ -47,7 +47,10 @@ def _die_with_parent():
 
 
 class ServerProcess:
-    """Starts `embd`, or another program with its flags; on leaving sends SIGINT (SIGTERM would wait for balancers) and insists on exit code 0."""
+    """Starts `embd`, or another program with its flags; on leaving sends SIGINT and insists on exit code 0.
+
+    SIGTERM would wait `drain_delay` for balancers; the tests of it send it themselves.
+    """
 
     def __init__(self, *arguments, config=None, environment=None, program="embd"):
         self._program = program

@@ -72,6 +72,15 @@ class ModelRepositoryTest : public ::testing::Test {
     if (on_change_) on_change_();
   }
 
+  // The first change sets `changed_`, and the call that made it goes on once `go_on_` is set.
+  void HoldFirstChange() {
+    on_change_ = [this] {
+      if (changes_.size() > 1) return;
+      changed_.set_value();
+      go_on_.get_future().wait();
+    };
+  }
+
   std::int64_t Generation(const std::string& name) const { return models_.Find(name, "").value()->generation(); }
 
   formats::ScratchFolder folder_;
@@ -80,6 +89,7 @@ class ModelRepositoryTest : public ::testing::Test {
   core::Mutex mutex_;  // of changes_ while several threads load and unload
   std::vector<std::pair<std::string, bool>> changes_;
   std::function<void()> on_change_;
+  std::promise<void> changed_, go_on_;  // of HoldFirstChange
   TableBudget budget_{0};
   std::unique_ptr<ModelRepository> repository_;
 };
@@ -180,20 +190,16 @@ TEST_F(ModelRepositoryTest, FailedLoadOfWhatIsNotServedIsTheReasonInTheIndex) {
 
 TEST_F(ModelRepositoryTest, LoadsOfOneModelAtATimeRunOnce) {
   ModelRepository& repository = Repository();
-  std::promise<void> loaded, go_on;
-  on_change_ = [&] {
-    loaded.set_value();
-    go_on.get_future().wait();
-  };
+  HoldFirstChange();
   {
     const RestingThread first([&] { EXPECT_THAT(repository.Load("a"), IsOk()); });
-    loaded.get_future().wait();
+    changed_.get_future().wait();
     EXPECT_THAT(repository.Index(), ElementsAre(Is("a", State::kLoading, "loading"), _));
 
     const RestingThread second([&] { EXPECT_THAT(repository.Load("a"), IsOk()); });
     const RestingThread third([&] { EXPECT_THAT(repository.Load("a"), IsOk()); });
     EXPECT_TRUE(second.Rests() && third.Rests());
-    go_on.set_value();
+    go_on_.set_value();
   }
 
   EXPECT_THAT(changes_, ElementsAre(Pair("a", true)));
@@ -203,21 +209,16 @@ TEST_F(ModelRepositoryTest, LoadsOfOneModelAtATimeRunOnce) {
 TEST_F(ModelRepositoryTest, LoadThatHasReadAFileBeforeItChangedIsNotSharedWithWhoAskedBeforeItEnded) {
   WriteTable();
   ModelRepository& repository = Repository();
-  std::promise<void> loaded, go_on;
-  on_change_ = [&] {
-    if (changes_.size() > 1) return;
-    loaded.set_value();
-    go_on.get_future().wait();
-  };
+  HoldFirstChange();
   absl::StatusOr<service::LoadedModel> of_old, of_new;
   {
     const RestingThread first([&] { of_old = repository.Load("file"); });
-    loaded.get_future().wait();
+    changed_.get_future().wait();
     const std::string old = folder_.Path("t.bin");
     std::filesystem::rename(folder_.Write("new.bin", formats::Raw(std::vector<float>(40, 2.5f))), old);
     const RestingThread second([&] { of_new = repository.Load("file"); });
     EXPECT_TRUE(second.Rests());
-    go_on.set_value();
+    go_on_.set_value();
   }
 
   ASSERT_THAT(of_old, IsOk());
@@ -228,18 +229,13 @@ TEST_F(ModelRepositoryTest, LoadThatHasReadAFileBeforeItChangedIsNotSharedWithWh
 
 TEST_F(ModelRepositoryTest, UnloadDuringALoadComesAfterIt) {
   ModelRepository& repository = Repository();
-  std::promise<void> loaded, go_on;
-  on_change_ = [&] {
-    if (changes_.size() > 1) return;
-    loaded.set_value();
-    go_on.get_future().wait();
-  };
+  HoldFirstChange();
   {
     const RestingThread load([&] { EXPECT_THAT(repository.Load("a"), IsOk()); });
-    loaded.get_future().wait();
+    changed_.get_future().wait();
     const RestingThread unload([&] { EXPECT_THAT(repository.Unload("a"), IsOk()); });
     EXPECT_TRUE(unload.Rests());
-    go_on.set_value();
+    go_on_.set_value();
   }
 
   EXPECT_THAT(changes_, ElementsAre(Pair("a", true), Pair("a", false)));
