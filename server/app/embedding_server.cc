@@ -87,7 +87,7 @@ std::unique_ptr<service::Backend> MakeBackend(const config::ServerConfig& config
       .buffers = service::ReplyBuffers::Create(max_bytes_in_flight, max_idle_bytes),
       .regions = service::SharedRegions(ToRegionLimits(config.shared_memory)),
       .workers = service::WorkerPool(static_cast<int>(std::max(2u, std::thread::hardware_concurrency()))),
-      .diagnostics = service::WorkerPool(1)});
+      .diagnostics = service::WorkerPool(static_cast<int>(std::max(2u, std::thread::hardware_concurrency())))});
 }
 
 oip::Datatype ToDatatype(config::OutputType type) {

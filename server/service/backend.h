@@ -30,7 +30,7 @@ struct Backend {
   SharedRegions regions;   ///< that callers have registered
   Statistics statistics;   ///< of the models, over all protocols
   WorkerPool workers;      ///< for large requests
-  WorkerPool diagnostics;  ///< for NeighbourSimilarity, which may take minutes
+  WorkerPool diagnostics;  ///< for what may take minutes, such as NeighbourSimilarity
 };
 
 }  // namespace embd::service

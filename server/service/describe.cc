@@ -10,7 +10,7 @@
 namespace embd::service {
 namespace {
 
-constexpr int kApiRevision = 1;
+constexpr int kApiRevision = 2;
 
 v1::PositionEncoding ToMessage(core::PositionEncoding encoding) {
   switch (encoding) {
@@ -188,8 +188,10 @@ v1::GetServerInfoResponse AnswerGetServerInfo(const Backend& backend) {
   response.set_version(backend.version);
   response.set_build(backend.build);
   response.set_api_revision(kApiRevision);
-  for (const char* const capability : {"embed", "embed_chunks", "embed_stream", "if_checksum", "look_up_tokens",
-                                       "neighbour_similarity", "rotate", "unique"}) {
+  for (const char* const capability : {"cosine_similarities", "embed", "embed_bags", "embed_chunks", "embed_stream",
+                                       "explain_cell", "gradient", "if_checksum", "look_up_tokens", "nearest_tokens",
+                                       "neighbour_similarity", "position_wavelengths", "project", "rotate",
+                                       "shift_property", "table_statistics", "unique"}) {
     response.add_capabilities(capability);
   }
   response.set_simd_target(core::SimdTarget());

@@ -40,6 +40,63 @@ grpc::ServerUnaryReactor* DiagnosticsService::NeighbourSimilarity(grpc::Callback
       });
 }
 
+grpc::ServerUnaryReactor* DiagnosticsService::TableStatistics(grpc::CallbackServerContext* context,
+                                                              const grpc::ByteBuffer* request,
+                                                              grpc::ByteBuffer* reply) {
+  return RawUnary<v1::TableStatisticsRequest, v1::TableStatisticsResponse>::Start(
+      backend_, Method::kTableStatistics, context, request, reply, Length::kMedium,
+      [](const auto&, const Call&) -> absl::StatusOr<v1::TableStatisticsResponse> {
+        return absl::UnimplementedError("TableStatistics");
+      });
+}
+
+grpc::ServerUnaryReactor* DiagnosticsService::CosineSimilarities(grpc::CallbackServerContext* context,
+                                                                 const grpc::ByteBuffer* request,
+                                                                 grpc::ByteBuffer* reply) {
+  return RawUnary<v1::CosineSimilaritiesRequest, v1::CosineSimilaritiesResponse>::Start(
+      backend_, Method::kCosineSimilarities, context, request, reply, Length::kMedium,
+      [](const auto&, const Call&) -> absl::StatusOr<v1::CosineSimilaritiesResponse> {
+        return absl::UnimplementedError("CosineSimilarities");
+      });
+}
+
+grpc::ServerUnaryReactor* DiagnosticsService::NearestTokens(grpc::CallbackServerContext* context,
+                                                            const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
+  return RawUnary<v1::NearestTokensRequest, v1::NearestTokensResponse>::Start(
+      backend_, Method::kNearestTokens, context, request, reply, Length::kMedium,
+      [](const auto&, const Call&) -> absl::StatusOr<v1::NearestTokensResponse> {
+        return absl::UnimplementedError("NearestTokens");
+      });
+}
+
+grpc::ServerUnaryReactor* DiagnosticsService::PositionWavelengths(grpc::CallbackServerContext* context,
+                                                                  const grpc::ByteBuffer* request,
+                                                                  grpc::ByteBuffer* reply) {
+  return RawUnary<v1::PositionWavelengthsRequest, v1::PositionWavelengthsResponse>::Start(
+      backend_, Method::kPositionWavelengths, context, request, reply, Length::kMedium,
+      [](const auto&, const Call&) -> absl::StatusOr<v1::PositionWavelengthsResponse> {
+        return absl::UnimplementedError("PositionWavelengths");
+      });
+}
+
+grpc::ServerUnaryReactor* DiagnosticsService::ShiftProperty(grpc::CallbackServerContext* context,
+                                                            const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
+  return RawUnary<v1::ShiftPropertyRequest, v1::ShiftPropertyResponse>::Start(
+      backend_, Method::kShiftProperty, context, request, reply, Length::kMedium,
+      [](const auto&, const Call&) -> absl::StatusOr<v1::ShiftPropertyResponse> {
+        return absl::UnimplementedError("ShiftProperty");
+      });
+}
+
+grpc::ServerUnaryReactor* DiagnosticsService::ExplainCell(grpc::CallbackServerContext* context,
+                                                          const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
+  return RawUnary<v1::ExplainCellRequest, v1::ExplainCellResponse>::Start(
+      backend_, Method::kExplainCell, context, request, reply, Length::kMedium,
+      [](const auto&, const Call&) -> absl::StatusOr<v1::ExplainCellResponse> {
+        return absl::UnimplementedError("ExplainCell");
+      });
+}
+
 grpc::ServerUnaryReactor* DiagnosticsService::GetServerInfo(grpc::CallbackServerContext* context,
                                                             const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
   return RawUnary<v1::GetServerInfoRequest, v1::GetServerInfoResponse>::Start(

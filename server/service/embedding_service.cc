@@ -4,6 +4,7 @@
 #include "server/service/embed_stream_reactor.h"
 #include "server/service/embed_work.h"
 #include "server/service/pooled_unary.h"
+#include "server/service/raw_unary.h"
 #include "server/service/rotary_table_answer.h"
 #include "server/service/rotate_answer.h"
 
@@ -32,6 +33,33 @@ grpc::ServerUnaryReactor* EmbeddingService::Rotate(grpc::CallbackServerContext* 
 grpc::ServerUnaryReactor* EmbeddingService::RotaryTable(grpc::CallbackServerContext* context,
                                                         const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
   return AnswerPooled<RotaryTableWork>(backend_, Method::kRotaryTable, context, request, reply);
+}
+
+grpc::ServerUnaryReactor* EmbeddingService::EmbedBags(grpc::CallbackServerContext* context,
+                                                      const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
+  return RawUnary<v1::EmbedBagsRequest, v1::EmbedBagsResponse>::Start(
+      backend_, Method::kEmbedBags, context, request, reply, Length::kMedium,
+      [](const auto&, const Call&) -> absl::StatusOr<v1::EmbedBagsResponse> {
+        return absl::UnimplementedError("EmbedBags");
+      });
+}
+
+grpc::ServerUnaryReactor* EmbeddingService::Gradient(grpc::CallbackServerContext* context,
+                                                     const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
+  return RawUnary<v1::GradientRequest, v1::GradientResponse>::Start(
+      backend_, Method::kGradient, context, request, reply, Length::kMedium,
+      [](const auto&, const Call&) -> absl::StatusOr<v1::GradientResponse> {
+        return absl::UnimplementedError("Gradient");
+      });
+}
+
+grpc::ServerUnaryReactor* EmbeddingService::Project(grpc::CallbackServerContext* context,
+                                                    const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
+  return RawUnary<v1::ProjectRequest, v1::ProjectResponse>::Start(
+      backend_, Method::kProject, context, request, reply, Length::kMedium,
+      [](const auto&, const Call&) -> absl::StatusOr<v1::ProjectResponse> {
+        return absl::UnimplementedError("Project");
+      });
 }
 
 }  // namespace embd::service

@@ -3,6 +3,7 @@
 
 #include "embd/v1/embedding.grpc.pb.h"
 #include "server/service/backend.h"
+#include "server/service/raw_methods.h"
 
 namespace embd::service {
 
@@ -10,9 +11,13 @@ namespace embd::service {
 ///
 /// Ownership: `backend` outlives the service. Thread safety: thread-safe.
 class EmbeddingService final
-    : public v1::EmbeddingService::WithRawCallbackMethod_Embed<v1::EmbeddingService::WithRawCallbackMethod_EmbedStream<
-          v1::EmbeddingService::WithRawCallbackMethod_EmbedChunks<v1::EmbeddingService::WithRawCallbackMethod_Rotate<
-              v1::EmbeddingService::WithRawCallbackMethod_RotaryTable<v1::EmbeddingService::Service>>>>> {
+    : public RawMethods<
+          v1::EmbeddingService::Service, v1::EmbeddingService::WithRawCallbackMethod_Embed,
+          v1::EmbeddingService::WithRawCallbackMethod_EmbedStream,
+          v1::EmbeddingService::WithRawCallbackMethod_EmbedChunks, v1::EmbeddingService::WithRawCallbackMethod_Rotate,
+          v1::EmbeddingService::WithRawCallbackMethod_RotaryTable,
+          v1::EmbeddingService::WithRawCallbackMethod_EmbedBags, v1::EmbeddingService::WithRawCallbackMethod_Gradient,
+          v1::EmbeddingService::WithRawCallbackMethod_Project> {
  public:
   explicit EmbeddingService(Backend* backend) : backend_(backend) {}
 
@@ -26,6 +31,12 @@ class EmbeddingService final
                                    grpc::ByteBuffer* reply) override;
   grpc::ServerUnaryReactor* RotaryTable(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                         grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* EmbedBags(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                      grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* Gradient(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                     grpc::ByteBuffer* reply) override;
+  grpc::ServerUnaryReactor* Project(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                    grpc::ByteBuffer* reply) override;
 
  private:
   Backend* const backend_;

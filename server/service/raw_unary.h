@@ -24,7 +24,7 @@ namespace embd::service {
 enum class Length {
   kShort,   ///< made at once, on gRPC's thread; by the workers where the request is large
   kMedium,  ///< made by the workers: milliseconds up to a second
-  kLong,    ///< made by the diagnostics' own thread, so that nothing else waits for it
+  kLong,    ///< made by the diagnostics' own threads, so that nothing else waits for it
 };
 
 /// A unary call whose reply is an ordinary message: decode, answer, encode. Lives until gRPC is done with the call.

@@ -1,11 +1,8 @@
 #include "server/service/similarity.h"
 
-#include <utility>
-
-#include "absl/strings/str_cat.h"
 #include "server/core/diagnostics/neighbour_similarity.h"
-#include "server/core/error.h"
 #include "server/service/overload.h"
+#include "server/service/table_choice.h"
 
 namespace embd::service {
 namespace {
@@ -17,33 +14,6 @@ bool HasClosedForm(const core::Model& model) {
          model.embedding_dim() % 2 == 0;
 }
 
-// The table that is meant; UNSPECIFIED means the position table.
-absl::StatusOr<std::pair<v1::TableKind, const core::Table*>> FindTable(const core::Model& model, v1::TableKind kind) {
-  using Found = std::pair<v1::TableKind, const core::Table*>;
-  switch (kind) {
-    case v1::TABLE_KIND_TOKEN: return Found(kind, &model.token().table);
-    case v1::TABLE_KIND_UNSPECIFIED:
-    case v1::TABLE_KIND_POSITION:
-      if (model.position() != nullptr) return Found(v1::TABLE_KIND_POSITION, &model.position()->table);
-      return core::Error(
-          absl::StatusCode::kFailedPrecondition, "NO_POSITION_TABLE",
-          absl::StrCat("model ", core::Quote(model.name()), " has no position table; its position encoding is ",
-                       core::PositionEncodingName(model.position_encoding()), "; its token table can be asked for"));
-    case v1::TABLE_KIND_TOKEN_TYPE:
-      if (const core::Table* const types = model.token_type_table()) return Found(kind, types);
-      [[fallthrough]];
-    case v1::TABLE_KIND_OUTPUT:
-      return core::Error(
-          absl::StatusCode::kFailedPrecondition, "NO_SUCH_TABLE",
-          absl::StrCat("model ", core::Quote(model.name()), " has no table of kind ", v1::TableKind_Name(kind)));
-    default:
-      return core::InvalidArgument(
-          "UNKNOWN_ENUM_VALUE",
-          absl::StrCat("table = ", static_cast<int>(kind),
-                       " is no value of its enum; allowed are TOKEN, POSITION, TOKEN_TYPE, OUTPUT"));
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<v1::NeighbourSimilarityResponse> AnswerNeighbourSimilarity(
@@ -51,7 +21,7 @@ absl::StatusOr<v1::NeighbourSimilarityResponse> AnswerNeighbourSimilarity(
     absl::FunctionRef<absl::Status()> interrupted) {
   const auto model = models.Find(request.model(), request.model_version());
   if (!model.ok()) return model.status();
-  const auto table = FindTable(**model, request.table());
+  const auto table = ChooseTable(**model, request.table(), v1::TABLE_KIND_POSITION);
   if (!table.ok()) return table.status();
   const auto& [kind, rows] = *table;
   absl::Status interruption;
