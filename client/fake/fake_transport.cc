@@ -253,6 +253,65 @@ absl::StatusOr<NeighbourCurve> FakeTransport::NeighbourSimilarity(const Neighbou
   return fake::CompareNeighbours(**model, request);
 }
 
+absl::StatusOr<PooledBags> FakeTransport::EmbedBags(const EmbedBagsRequest&, const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("EmbedBags", options); !status.ok()) return status;
+  return absl::UnimplementedError("EmbedBags");
+}
+
+absl::StatusOr<Gradients> FakeTransport::Gradient(const GradientRequest&, const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("Gradient", options); !status.ok()) return status;
+  return absl::UnimplementedError("Gradient");
+}
+
+absl::StatusOr<Projection> FakeTransport::Project(const ProjectRequest&, const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("Project", options); !status.ok()) return status;
+  return absl::UnimplementedError("Project");
+}
+
+absl::StatusOr<client::TableStatistics> FakeTransport::TableStatistics(const TableStatisticsRequest&,
+                                                                       const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("TableStatistics", options); !status.ok()) return status;
+  return absl::UnimplementedError("TableStatistics");
+}
+
+absl::StatusOr<client::CosineSimilarities> FakeTransport::CosineSimilarities(const CosineSimilaritiesRequest&,
+                                                                             const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("CosineSimilarities", options); !status.ok()) return status;
+  return absl::UnimplementedError("CosineSimilarities");
+}
+
+absl::StatusOr<client::NearestTokens> FakeTransport::NearestTokens(const NearestTokensRequest&,
+                                                                   const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("NearestTokens", options); !status.ok()) return status;
+  return absl::UnimplementedError("NearestTokens");
+}
+
+absl::StatusOr<client::PositionWavelengths> FakeTransport::PositionWavelengths(const PositionWavelengthsRequest&,
+                                                                               const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("PositionWavelengths", options); !status.ok()) return status;
+  return absl::UnimplementedError("PositionWavelengths");
+}
+
+absl::StatusOr<client::ShiftProperty> FakeTransport::ShiftProperty(const ShiftPropertyRequest&,
+                                                                   const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("ShiftProperty", options); !status.ok()) return status;
+  return absl::UnimplementedError("ShiftProperty");
+}
+
+absl::StatusOr<CellExplanation> FakeTransport::ExplainCell(const ExplainCellRequest&, const CallOptions& options) {
+  const std::lock_guard lock(state_->mutex);
+  if (absl::Status status = state_->Enter("ExplainCell", options); !status.ok()) return status;
+  return absl::UnimplementedError("ExplainCell");
+}
+
 absl::StatusOr<ServerInfo> FakeTransport::GetServerInfo(const CallOptions& options) {
   const std::lock_guard lock(state_->mutex);
   if (absl::Status status = state_->Enter("GetServerInfo", options); !status.ok()) return status;

@@ -48,6 +48,9 @@ std::string ServiceConfig(const ClientOptions& options, bool serving_only) {
                     R"({"service":"embd.v1.EmbeddingService","method":"EmbedChunks"},)",
                     R"({"service":"embd.v1.EmbeddingService","method":"Rotate"},)",
                     R"({"service":"embd.v1.EmbeddingService","method":"RotaryTable"},)",
+                    R"({"service":"embd.v1.EmbeddingService","method":"EmbedBags"},)",
+                    R"({"service":"embd.v1.EmbeddingService","method":"Gradient"},)",
+                    R"({"service":"embd.v1.EmbeddingService","method":"Project"},)",
                     R"({"service":"embd.v1.AdminService","method":"ListRegions"},)",
                     R"({"service":"embd.v1.DiagnosticsService"},{"service":"grpc.health.v1.Health"}]}])");
   }

@@ -129,6 +129,48 @@ absl::StatusOr<NeighbourCurve> Client::NeighbourSimilarity(const NeighbourSimila
   return transport_->NeighbourSimilarity(request, options);
 }
 
+absl::StatusOr<PooledBags> Client::EmbedBags(const EmbedBagsRequest& request, const CallOptions& options) const {
+  return transport_->EmbedBags(request, options);
+}
+
+absl::StatusOr<Gradients> Client::Gradient(const GradientRequest& request, const CallOptions& options) const {
+  return transport_->Gradient(request, options);
+}
+
+absl::StatusOr<Projection> Client::Project(const ProjectRequest& request, const CallOptions& options) const {
+  return transport_->Project(request, options);
+}
+
+absl::StatusOr<client::TableStatistics> Client::TableStatistics(const TableStatisticsRequest& request,
+                                                                const CallOptions& options) const {
+  return transport_->TableStatistics(request, options);
+}
+
+absl::StatusOr<client::CosineSimilarities> Client::CosineSimilarities(const CosineSimilaritiesRequest& request,
+                                                                      const CallOptions& options) const {
+  return transport_->CosineSimilarities(request, options);
+}
+
+absl::StatusOr<client::NearestTokens> Client::NearestTokens(const NearestTokensRequest& request,
+                                                            const CallOptions& options) const {
+  return transport_->NearestTokens(request, options);
+}
+
+absl::StatusOr<client::PositionWavelengths> Client::PositionWavelengths(const PositionWavelengthsRequest& request,
+                                                                        const CallOptions& options) const {
+  return transport_->PositionWavelengths(request, options);
+}
+
+absl::StatusOr<client::ShiftProperty> Client::ShiftProperty(const ShiftPropertyRequest& request,
+                                                            const CallOptions& options) const {
+  return transport_->ShiftProperty(request, options);
+}
+
+absl::StatusOr<CellExplanation> Client::ExplainCell(const ExplainCellRequest& request,
+                                                    const CallOptions& options) const {
+  return transport_->ExplainCell(request, options);
+}
+
 absl::StatusOr<ServerInfo> Client::GetServerInfo(const CallOptions& options) const {
   return transport_->GetServerInfo(options);
 }

@@ -5,15 +5,11 @@
 #include <utility>
 
 #include "client/src/convert_rotary.h"
+#include "client/src/convert_values.h"
 #include "proto/wire/status.h"
 
 namespace embd::client {
 namespace {
-
-template <typename Values>
-auto ToVector(const Values& values) {
-  return std::vector<typename Values::value_type>(values.begin(), values.end());
-}
 
 TableDescription FromProto(const v1::TableDescription& table) {
   return {.kind = static_cast<TableKind>(table.kind()),
@@ -189,6 +185,10 @@ ModelDescription FromProto(const v1::DescribeModelResponse& response) {
   result.architecture = response.architecture();
   if (response.has_trained_context_length()) result.trained_context_length = response.trained_context_length();
   result.notes = ToVector(response.notes());
+  result.output_tied = response.output_tied();
+  result.output_scale = response.output_scale();
+  if (response.has_output_softcap()) result.output_softcap = response.output_softcap();
+  result.has_output_bias = response.has_output_bias();
   ReadComputation(response, &result);
   return result;
 }

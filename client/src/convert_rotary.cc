@@ -44,6 +44,8 @@ RotaryScaling FromProto(const v1::RotaryScaling& scaling) {
   return result;
 }
 
+}  // namespace
+
 v1::RotaryParameters ToProto(const RotaryParameters& parameters) {
   v1::RotaryParameters result;
   result.set_head_dim(parameters.head_dim);
@@ -53,8 +55,6 @@ v1::RotaryParameters ToProto(const RotaryParameters& parameters) {
   result.set_pairing(static_cast<v1::RotaryPairing>(parameters.pairing));
   return result;
 }
-
-}  // namespace
 
 v1::RotateRequest ToProto(const RotateRequest& request) {
   v1::RotateRequest result;

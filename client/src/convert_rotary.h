@@ -11,6 +11,8 @@ namespace embd::client {
 [[nodiscard]] v1::RotateRequest ToProto(const RotateRequest& request);
 [[nodiscard]] v1::RotaryTableRequest ToProto(const RotaryTableRequest& request);
 
+[[nodiscard]] v1::RotaryParameters ToProto(const RotaryParameters& parameters);
+
 [[nodiscard]] RotaryParameters FromProto(const v1::RotaryParameters& parameters);
 /// Without the elements.
 [[nodiscard]] RotateInfo FromProto(const v1::RotateResponse& response);

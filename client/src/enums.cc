@@ -31,6 +31,11 @@ constexpr Named<RotaryPairing> kRotaryPairings[] = {{RotaryPairing::kHalf, "half
 
 constexpr Named<RaggedLayout> kRaggedLayouts[] = {{RaggedLayout::kPadded, "padded"}, {RaggedLayout::kPacked, "packed"}};
 
+constexpr Named<BagMode> kBagModes[] = {
+    {BagMode::kSum, "sum"}, {BagMode::kMean, "mean"}, {BagMode::kMax, "max"}, {BagMode::kSqrtN, "sqrtn"}};
+
+constexpr Named<Metric> kMetrics[] = {{Metric::kCosine, "cosine"}, {Metric::kDot, "dot"}, {Metric::kL2, "l2"}};
+
 constexpr Named<PaddingSide> kPaddingSides[] = {{PaddingSide::kRight, "right"}, {PaddingSide::kLeft, "left"}};
 
 constexpr Named<PositionNumbering> kPositionNumberings[] = {{PositionNumbering::kSequential, "sequential"},
@@ -76,6 +81,8 @@ absl::string_view PositionEncodingName(PositionEncoding encoding) {
 absl::string_view RotaryPairingName(RotaryPairing pairing) { return NameOf<RotaryPairing>(pairing, kRotaryPairings); }
 absl::string_view RaggedLayoutName(RaggedLayout layout) { return NameOf<RaggedLayout>(layout, kRaggedLayouts); }
 absl::string_view PaddingSideName(PaddingSide side) { return NameOf<PaddingSide>(side, kPaddingSides); }
+absl::string_view BagModeName(BagMode mode) { return NameOf<BagMode>(mode, kBagModes); }
+absl::string_view MetricName(Metric metric) { return NameOf<Metric>(metric, kMetrics); }
 absl::string_view PositionNumberingName(PositionNumbering numbering) {
   return NameOf<PositionNumbering>(numbering, kPositionNumberings);
 }
@@ -101,6 +108,8 @@ std::optional<RaggedLayout> RaggedLayoutFromName(absl::string_view name) {
 std::optional<PaddingSide> PaddingSideFromName(absl::string_view name) {
   return ValueOf<PaddingSide>(name, kPaddingSides);
 }
+std::optional<BagMode> BagModeFromName(absl::string_view name) { return ValueOf<BagMode>(name, kBagModes); }
+std::optional<Metric> MetricFromName(absl::string_view name) { return ValueOf<Metric>(name, kMetrics); }
 std::optional<RotaryPairing> RotaryPairingFromName(absl::string_view name) {
   return ValueOf<RotaryPairing>(name, kRotaryPairings);
 }

@@ -8,6 +8,8 @@
 #include "client/src/chunked_call.h"
 #include "client/src/convert.h"
 #include "client/src/convert_rotary.h"
+#include "client/src/convert_tables.h"
+#include "client/src/convert_training.h"
 #include "client/src/embed_delivery.h"
 #include "client/src/grpc_stream.h"
 #include "client/src/health.h"
@@ -153,6 +155,18 @@ absl::StatusOr<Response> GrpcTransport::CallWithMessages(const char* method, con
 }
 
 template <typename Response, typename Request>
+absl::StatusOr<Response> GrpcTransport::AskWithMessages(const char* method, const Request& request,
+                                                        const CallOptions& options) {
+  const auto bytes = ToBytes(request);
+  if (!bytes.ok()) return bytes.status();
+  auto reply = Call(method, *bytes, options);
+  if (!reply.ok()) return reply.status();
+  Response response;
+  if (absl::Status status = FromBytes(&*reply, &response); !status.ok()) return status;
+  return response;
+}
+
+template <typename Response, typename Request>
 absl::StatusOr<Response> GrpcTransport::ChangeWithMessages(const char* method, const Request& request,
                                                            const CallOptions& options) {
   const auto bytes = ToBytes(request);
@@ -267,6 +281,74 @@ absl::StatusOr<NeighbourCurve> GrpcTransport::NeighbourSimilarity(const Neighbou
       "/embd.v1.DiagnosticsService/NeighbourSimilarity", ToProto(request), options);
   if (!response.ok()) return response.status();
   return FromProto(*response);
+}
+
+absl::StatusOr<PooledBags> GrpcTransport::EmbedBags(const EmbedBagsRequest& request, const CallOptions& options) {
+  auto response =
+      AskWithMessages<v1::EmbedBagsResponse>("/embd.v1.EmbeddingService/EmbedBags", ToProto(request), options);
+  if (!response.ok()) return response.status();
+  return FromProto(*std::move(response));
+}
+
+absl::StatusOr<Gradients> GrpcTransport::Gradient(const GradientRequest& request, const CallOptions& options) {
+  auto response =
+      AskWithMessages<v1::GradientResponse>("/embd.v1.EmbeddingService/Gradient", ToProto(request), options);
+  if (!response.ok()) return response.status();
+  return FromProto(*std::move(response));
+}
+
+absl::StatusOr<Projection> GrpcTransport::Project(const ProjectRequest& request, const CallOptions& options) {
+  auto response = AskWithMessages<v1::ProjectResponse>("/embd.v1.EmbeddingService/Project", ToProto(request), options);
+  if (!response.ok()) return response.status();
+  return FromProto(*std::move(response));
+}
+
+absl::StatusOr<client::TableStatistics> GrpcTransport::TableStatistics(const TableStatisticsRequest& request,
+                                                                       const CallOptions& options) {
+  auto response = CallWithMessages<v1::TableStatisticsResponse>("/embd.v1.DiagnosticsService/TableStatistics",
+                                                                ToProto(request), options);
+  if (!response.ok()) return response.status();
+  return FromProto(*std::move(response));
+}
+
+absl::StatusOr<client::CosineSimilarities> GrpcTransport::CosineSimilarities(const CosineSimilaritiesRequest& request,
+                                                                             const CallOptions& options) {
+  auto response = CallWithMessages<v1::CosineSimilaritiesResponse>("/embd.v1.DiagnosticsService/CosineSimilarities",
+                                                                   ToProto(request), options);
+  if (!response.ok()) return response.status();
+  return FromProto(*std::move(response));
+}
+
+absl::StatusOr<client::NearestTokens> GrpcTransport::NearestTokens(const NearestTokensRequest& request,
+                                                                   const CallOptions& options) {
+  auto response = CallWithMessages<v1::NearestTokensResponse>("/embd.v1.DiagnosticsService/NearestTokens",
+                                                              ToProto(request), options);
+  if (!response.ok()) return response.status();
+  return FromProto(*std::move(response));
+}
+
+absl::StatusOr<client::PositionWavelengths> GrpcTransport::PositionWavelengths(
+    const PositionWavelengthsRequest& request, const CallOptions& options) {
+  auto response = CallWithMessages<v1::PositionWavelengthsResponse>("/embd.v1.DiagnosticsService/PositionWavelengths",
+                                                                    ToProto(request), options);
+  if (!response.ok()) return response.status();
+  return FromProto(*std::move(response));
+}
+
+absl::StatusOr<client::ShiftProperty> GrpcTransport::ShiftProperty(const ShiftPropertyRequest& request,
+                                                                   const CallOptions& options) {
+  auto response = CallWithMessages<v1::ShiftPropertyResponse>("/embd.v1.DiagnosticsService/ShiftProperty",
+                                                              ToProto(request), options);
+  if (!response.ok()) return response.status();
+  return FromProto(*std::move(response));
+}
+
+absl::StatusOr<CellExplanation> GrpcTransport::ExplainCell(const ExplainCellRequest& request,
+                                                           const CallOptions& options) {
+  auto response =
+      CallWithMessages<v1::ExplainCellResponse>("/embd.v1.DiagnosticsService/ExplainCell", ToProto(request), options);
+  if (!response.ok()) return response.status();
+  return FromProto(*std::move(response));
 }
 
 absl::StatusOr<ServerInfo> GrpcTransport::GetServerInfo(const CallOptions& options) {

@@ -49,6 +49,22 @@ class GrpcTransport : public Transport {
                                                       const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<NeighbourCurve> NeighbourSimilarity(const NeighbourSimilarityRequest& request,
                                                                    const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<PooledBags> EmbedBags(const EmbedBagsRequest& request,
+                                                     const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<Gradients> Gradient(const GradientRequest& request, const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<Projection> Project(const ProjectRequest& request, const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<client::TableStatistics> TableStatistics(const TableStatisticsRequest& request,
+                                                                        const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<client::CosineSimilarities> CosineSimilarities(const CosineSimilaritiesRequest& request,
+                                                                              const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<client::NearestTokens> NearestTokens(const NearestTokensRequest& request,
+                                                                    const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<client::PositionWavelengths> PositionWavelengths(
+      const PositionWavelengthsRequest& request, const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<client::ShiftProperty> ShiftProperty(const ShiftPropertyRequest& request,
+                                                                    const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<CellExplanation> ExplainCell(const ExplainCellRequest& request,
+                                                            const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<HealthStatus> CheckHealth(const std::string& service,
                                                          const CallOptions& options) override;
@@ -69,6 +85,10 @@ class GrpcTransport : public Transport {
                                         const CallOptions& options);
   absl::StatusOr<grpc::ByteBuffer> CallAtMost(grpc::GenericStub* stub, int max_attempts, const char* method,
                                               const grpc::ByteBuffer& request, const CallOptions& options);
+
+  // The same with messages.
+  template <typename Response, typename Request>
+  absl::StatusOr<Response> AskWithMessages(const char* method, const Request& request, const CallOptions& options);
 
   // The same with messages, to servers in any state.
   template <typename Response, typename Request>

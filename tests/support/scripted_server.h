@@ -27,10 +27,19 @@ struct Script {
       embed_chunks = {};
   Unary<v1::RotateRequest, v1::RotateResponse> rotate = {};
   Unary<v1::RotaryTableRequest, v1::RotaryTableResponse> rotary_table = {};
+  Unary<v1::EmbedBagsRequest, v1::EmbedBagsResponse> embed_bags = {};
+  Unary<v1::GradientRequest, v1::GradientResponse> gradient = {};
+  Unary<v1::ProjectRequest, v1::ProjectResponse> project = {};
   Unary<v1::ListModelsRequest, v1::ListModelsResponse> list_models = {};
   Unary<v1::DescribeModelRequest, v1::DescribeModelResponse> describe_model = {};
   Unary<v1::LookUpTokensRequest, v1::LookUpTokensResponse> look_up_tokens = {};
   Unary<v1::NeighbourSimilarityRequest, v1::NeighbourSimilarityResponse> neighbour_similarity = {};
+  Unary<v1::TableStatisticsRequest, v1::TableStatisticsResponse> table_statistics = {};
+  Unary<v1::CosineSimilaritiesRequest, v1::CosineSimilaritiesResponse> cosine_similarities = {};
+  Unary<v1::NearestTokensRequest, v1::NearestTokensResponse> nearest_tokens = {};
+  Unary<v1::PositionWavelengthsRequest, v1::PositionWavelengthsResponse> position_wavelengths = {};
+  Unary<v1::ShiftPropertyRequest, v1::ShiftPropertyResponse> shift_property = {};
+  Unary<v1::ExplainCellRequest, v1::ExplainCellResponse> explain_cell = {};
   Unary<v1::GetServerInfoRequest, v1::GetServerInfoResponse> get_server_info = {};
 };
 
@@ -81,6 +90,18 @@ class ScriptedServer {
                              v1::RotaryTableResponse* response) override {
       return script_.rotary_table ? script_.rotary_table(context, *request, response) : Unset();
     }
+    grpc::Status EmbedBags(grpc::ServerContext* context, const v1::EmbedBagsRequest* request,
+                           v1::EmbedBagsResponse* response) override {
+      return script_.embed_bags ? script_.embed_bags(context, *request, response) : Unset();
+    }
+    grpc::Status Gradient(grpc::ServerContext* context, const v1::GradientRequest* request,
+                          v1::GradientResponse* response) override {
+      return script_.gradient ? script_.gradient(context, *request, response) : Unset();
+    }
+    grpc::Status Project(grpc::ServerContext* context, const v1::ProjectRequest* request,
+                         v1::ProjectResponse* response) override {
+      return script_.project ? script_.project(context, *request, response) : Unset();
+    }
 
    private:
     Script script_;
@@ -104,6 +125,30 @@ class ScriptedServer {
     grpc::Status NeighbourSimilarity(grpc::ServerContext* context, const v1::NeighbourSimilarityRequest* request,
                                      v1::NeighbourSimilarityResponse* response) override {
       return script_.neighbour_similarity ? script_.neighbour_similarity(context, *request, response) : Unset();
+    }
+    grpc::Status TableStatistics(grpc::ServerContext* context, const v1::TableStatisticsRequest* request,
+                                 v1::TableStatisticsResponse* response) override {
+      return script_.table_statistics ? script_.table_statistics(context, *request, response) : Unset();
+    }
+    grpc::Status CosineSimilarities(grpc::ServerContext* context, const v1::CosineSimilaritiesRequest* request,
+                                    v1::CosineSimilaritiesResponse* response) override {
+      return script_.cosine_similarities ? script_.cosine_similarities(context, *request, response) : Unset();
+    }
+    grpc::Status NearestTokens(grpc::ServerContext* context, const v1::NearestTokensRequest* request,
+                               v1::NearestTokensResponse* response) override {
+      return script_.nearest_tokens ? script_.nearest_tokens(context, *request, response) : Unset();
+    }
+    grpc::Status PositionWavelengths(grpc::ServerContext* context, const v1::PositionWavelengthsRequest* request,
+                                     v1::PositionWavelengthsResponse* response) override {
+      return script_.position_wavelengths ? script_.position_wavelengths(context, *request, response) : Unset();
+    }
+    grpc::Status ShiftProperty(grpc::ServerContext* context, const v1::ShiftPropertyRequest* request,
+                               v1::ShiftPropertyResponse* response) override {
+      return script_.shift_property ? script_.shift_property(context, *request, response) : Unset();
+    }
+    grpc::Status ExplainCell(grpc::ServerContext* context, const v1::ExplainCellRequest* request,
+                             v1::ExplainCellResponse* response) override {
+      return script_.explain_cell ? script_.explain_cell(context, *request, response) : Unset();
     }
     grpc::Status GetServerInfo(grpc::ServerContext* context, const v1::GetServerInfoRequest* request,
                                v1::GetServerInfoResponse* response) override {

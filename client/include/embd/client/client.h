@@ -11,11 +11,18 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "embd/client/bags.h"
 #include "embd/client/diagnostics.h"
 #include "embd/client/embedding.h"
+#include "embd/client/explain.h"
+#include "embd/client/gradient.h"
+#include "embd/client/nearest.h"
 #include "embd/client/options.h"
+#include "embd/client/positions.h"
+#include "embd/client/project.h"
 #include "embd/client/region.h"
 #include "embd/client/rotary.h"
+#include "embd/client/statistics.h"
 #include "embd/client/stream.h"
 #include "embd/client/transport.h"
 
@@ -130,6 +137,42 @@ class Client {
   /// How alike rows of a table are that lie k apart.
   [[nodiscard]] absl::StatusOr<NeighbourCurve> NeighbourSimilarity(const NeighbourSimilarityRequest& request,
                                                                    const CallOptions& options = {}) const;
+
+  /// Bags of ids, each pooled to one vector, for one or many models.
+  [[nodiscard]] absl::StatusOr<PooledBags> EmbedBags(const EmbedBagsRequest& request,
+                                                     const CallOptions& options = {}) const;
+
+  /// The gradient of a model's tables, given that of its output.
+  [[nodiscard]] absl::StatusOr<Gradients> Gradient(const GradientRequest& request,
+                                                   const CallOptions& options = {}) const;
+
+  /// Vectors against the model's output projection: the best ids and their scores.
+  [[nodiscard]] absl::StatusOr<Projection> Project(const ProjectRequest& request,
+                                                   const CallOptions& options = {}) const;
+
+  /// Mean, deviation, norms of a table, and what is wrong with it.
+  [[nodiscard]] absl::StatusOr<client::TableStatistics> TableStatistics(const TableStatisticsRequest& request,
+                                                                        const CallOptions& options = {}) const;
+
+  /// The cosine of each pair of up to 1024 rows.
+  [[nodiscard]] absl::StatusOr<client::CosineSimilarities> CosineSimilarities(const CosineSimilaritiesRequest& request,
+                                                                              const CallOptions& options = {}) const;
+
+  /// The rows of a table that are nearest to rows, words, analogies or vectors.
+  [[nodiscard]] absl::StatusOr<client::NearestTokens> NearestTokens(const NearestTokensRequest& request,
+                                                                    const CallOptions& options = {}) const;
+
+  /// How fast each pair of columns of a position encoding turns.
+  [[nodiscard]] absl::StatusOr<client::PositionWavelengths> PositionWavelengths(
+      const PositionWavelengthsRequest& request, const CallOptions& options = {}) const;
+
+  /// Whether a shift by k positions is one linear map for all positions.
+  [[nodiscard]] absl::StatusOr<client::ShiftProperty> ShiftProperty(const ShiftPropertyRequest& request,
+                                                                    const CallOptions& options = {}) const;
+
+  /// How the embedding of one cell of a batch comes about, number by number.
+  [[nodiscard]] absl::StatusOr<CellExplanation> ExplainCell(const ExplainCellRequest& request,
+                                                            const CallOptions& options = {}) const;
 
   /// Version, limits and capabilities of the server.
   [[nodiscard]] absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& options = {}) const;

@@ -127,6 +127,12 @@ struct ModelDescription {
   std::optional<std::int64_t> dropout_mask_id = {};
   /// What a user of the model should know.
   std::vector<std::string> notes = {};
+  /// Whether it projects its results by its token table, as Client::Project does, what dot products are multiplied by,
+  /// the bound of the scores (unset: none), and whether each row's score has a bias.
+  bool output_tied = false;
+  double output_scale = 1;
+  std::optional<double> output_softcap = {};
+  bool has_output_bias = false;
 };
 
 /// Asks for the ids of words.

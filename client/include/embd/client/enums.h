@@ -77,6 +77,17 @@ enum class RotaryPairing : int { kUnspecified = 0, kHalf = 1, kInterleaved = 2 }
 /// Where the turned components of a pair go: back to their places, or all first ones before all second ones.
 enum class RotaryOutput : int { kUnspecified = 0, kSame = 1, kSplit = 2 };
 
+/// How the rows of a bag become one vector; bags.proto has the formulas.
+enum class BagMode : int { kUnspecified = 0, kSum = 1, kMean = 2, kMax = 3, kSqrtN = 4 };
+
+/// How close two vectors are.
+enum class Metric : int {
+  kUnspecified = 0,  ///< kCosine
+  kCosine = 1,       ///< largest first
+  kDot = 2,          ///< largest first
+  kL2 = 3,           ///< Euclidean distance, smallest first
+};
+
 /// The answer of grpc.health.v1.Health.
 enum class HealthStatus : int { kUnknown = 0, kServing = 1, kNotServing = 2, kServiceUnknown = 3 };
 
@@ -92,6 +103,8 @@ enum class HealthStatus : int { kUnknown = 0, kServing = 1, kNotServing = 2, kSe
 [[nodiscard]] absl::string_view PositionNumberingName(PositionNumbering numbering);
 [[nodiscard]] absl::string_view SinusoidalLayoutName(SinusoidalLayout layout);
 [[nodiscard]] absl::string_view OutOfRangePolicyName(OutOfRangePolicy policy);
+[[nodiscard]] absl::string_view BagModeName(BagMode mode);
+[[nodiscard]] absl::string_view MetricName(Metric metric);
 [[nodiscard]] absl::string_view HealthStatusName(HealthStatus status);
 
 /// The value of that name, or nothing; "unspecified" and "unknown" name no value.
@@ -100,6 +113,8 @@ enum class HealthStatus : int { kUnknown = 0, kServing = 1, kNotServing = 2, kSe
 [[nodiscard]] std::optional<TableKind> TableKindFromName(absl::string_view name);
 [[nodiscard]] std::optional<RaggedLayout> RaggedLayoutFromName(absl::string_view name);
 [[nodiscard]] std::optional<PaddingSide> PaddingSideFromName(absl::string_view name);
+[[nodiscard]] std::optional<BagMode> BagModeFromName(absl::string_view name);
+[[nodiscard]] std::optional<Metric> MetricFromName(absl::string_view name);
 [[nodiscard]] std::optional<RotaryPairing> RotaryPairingFromName(absl::string_view name);
 
 /// Bytes of one element; 0 for kUnspecified and unknown numbers.

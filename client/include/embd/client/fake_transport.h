@@ -103,6 +103,22 @@ class FakeTransport : public Transport {
                                                       const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<NeighbourCurve> NeighbourSimilarity(const NeighbourSimilarityRequest& request,
                                                                    const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<PooledBags> EmbedBags(const EmbedBagsRequest& request,
+                                                     const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<Gradients> Gradient(const GradientRequest& request, const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<Projection> Project(const ProjectRequest& request, const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<client::TableStatistics> TableStatistics(const TableStatisticsRequest& request,
+                                                                        const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<client::CosineSimilarities> CosineSimilarities(const CosineSimilaritiesRequest& request,
+                                                                              const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<client::NearestTokens> NearestTokens(const NearestTokensRequest& request,
+                                                                    const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<client::PositionWavelengths> PositionWavelengths(
+      const PositionWavelengthsRequest& request, const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<client::ShiftProperty> ShiftProperty(const ShiftPropertyRequest& request,
+                                                                    const CallOptions& options) override;
+  [[nodiscard]] absl::StatusOr<CellExplanation> ExplainCell(const ExplainCellRequest& request,
+                                                            const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& options) override;
   [[nodiscard]] absl::StatusOr<HealthStatus> CheckHealth(const std::string& service,
                                                          const CallOptions& options) override;

@@ -13,11 +13,18 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "embd/client/admin.h"
+#include "embd/client/bags.h"
 #include "embd/client/diagnostics.h"
 #include "embd/client/embedding.h"
+#include "embd/client/explain.h"
+#include "embd/client/gradient.h"
+#include "embd/client/nearest.h"
 #include "embd/client/options.h"
+#include "embd/client/positions.h"
+#include "embd/client/project.h"
 #include "embd/client/region.h"
 #include "embd/client/rotary.h"
+#include "embd/client/statistics.h"
 
 namespace embd::client {
 
@@ -77,6 +84,24 @@ class Transport {
                                                               const CallOptions& options) = 0;
   [[nodiscard]] virtual absl::StatusOr<NeighbourCurve> NeighbourSimilarity(const NeighbourSimilarityRequest& request,
                                                                            const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::StatusOr<PooledBags> EmbedBags(const EmbedBagsRequest& request,
+                                                             const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::StatusOr<Gradients> Gradient(const GradientRequest& request,
+                                                           const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::StatusOr<Projection> Project(const ProjectRequest& request,
+                                                           const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::StatusOr<client::TableStatistics> TableStatistics(const TableStatisticsRequest& request,
+                                                                                const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::StatusOr<client::CosineSimilarities> CosineSimilarities(
+      const CosineSimilaritiesRequest& request, const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::StatusOr<client::NearestTokens> NearestTokens(const NearestTokensRequest& request,
+                                                                            const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::StatusOr<client::PositionWavelengths> PositionWavelengths(
+      const PositionWavelengthsRequest& request, const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::StatusOr<client::ShiftProperty> ShiftProperty(const ShiftPropertyRequest& request,
+                                                                            const CallOptions& options) = 0;
+  [[nodiscard]] virtual absl::StatusOr<CellExplanation> ExplainCell(const ExplainCellRequest& request,
+                                                                    const CallOptions& options) = 0;
   [[nodiscard]] virtual absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& options) = 0;
   [[nodiscard]] virtual absl::StatusOr<HealthStatus> CheckHealth(const std::string& service,
                                                                  const CallOptions& options) = 0;
