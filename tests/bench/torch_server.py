@@ -25,7 +25,7 @@ WORKERS = 8
 
 def generate(folder):
     """The Python messages and services, made by protoc."""
-    files = ["embd/v1/embedding.proto", "embd/v1/tensor.proto", "embd/v1/rotary.proto"]
+    files = sorted(str(path.relative_to(PROTOS)) for path in PROTOS.glob("embd/v1/*.proto"))
     for include, names in ((PROTOS, files), (HERE, ["repeated_float.proto"])):
         subprocess.run(
             [
