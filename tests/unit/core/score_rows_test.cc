@@ -28,7 +28,7 @@ class ScoreRowsOnTarget : public ::testing::TestWithParam<std::string> {
 };
 
 INSTANTIATE_TEST_SUITE_P(AllTargets, ScoreRowsOnTarget, ::testing::ValuesIn(SupportedSimdTargets()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& target) { return target.param; });
 
 std::vector<float> RandomFloats(std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
