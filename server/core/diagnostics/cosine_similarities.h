@@ -15,9 +15,9 @@ inline constexpr std::int64_t kMaxCosineRows = 1024;
 
 /// Which rows are compared: a window, or those that are named.
 struct CosineOptions {
-  std::int64_t first_row = 0;         ///< the first row of the window
-  std::int64_t row_count = 0;         ///< rows from there on; 0: 64, or as many as there are
-  std::vector<std::int64_t> row_ids;  ///< in place of a window; may name a row twice
+  std::int64_t first_row = 0;              ///< the first row of the window
+  std::int64_t row_count = 0;              ///< rows from there on; 0: 64, or as many as there are
+  std::vector<std::int64_t> row_ids = {};  ///< in place of a window; may name a row twice
 };
 
 /// The cosine of each pair of n rows.
