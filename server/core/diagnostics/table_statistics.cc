@@ -33,78 +33,112 @@ void Append(const std::vector<std::int64_t>& rows, std::vector<std::int64_t>* li
   list->insert(list->end(), rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(room, rows.size())));
 }
 
+// What is kept of each row.
+struct RowFigures {
+  std::span<double> norms;  // not finite where the row is not
+  std::span<std::uint64_t> hashes;
+};
+
 // Goes through the rows of one block.
 class Block {
  public:
-  explicit Block(const Table& table)
-      : table_(table), piece_(static_cast<std::size_t>(std::min(table.dim(), kPieceElements))) {}
+  // Writes to `figures`, which are of all rows of the table.
+  Block(const Table& table, const RowFigures& figures)
+      : table_(table), figures_(figures), piece_(static_cast<std::size_t>(kPieceElements)) {}
 
-  // Takes in a row. Returns its norm, which is not finite where the row is not.
-  double Add(std::int64_t row) {
-    double squares = 0.0;
-    bool only_zeros = true;
-    bool only_finite = true;
-    for (std::int64_t column = 0; column < table_.dim(); column += kPieceElements) {
-      const std::span<double> values = Decode(row, column);
-      const double piece_squares = FixedOrderDot(values, values);
-      squares += piece_squares;
-      std::span<double> finite = values;
-      if (!std::isfinite(piece_squares)) {  // a bad element, or squares that overflow
-        finite = values.first(SetAsideBad(row, column, values));
-        only_finite = only_finite && finite.size() == values.size();
-      }
-      const Moments moments = MomentsOf(finite);
-      only_zeros = only_zeros && only_finite && moments.min == 0.0 && moments.max == 0.0;
-      found_.elements.Add(moments);
+  // The statistics of rows [first, end), without histogram and duplicates.
+  TableStatistics LookAt(std::int64_t first, std::int64_t end) && {
+    const std::int64_t dim = table_.dim();
+    for (std::int64_t element = first * dim; element < end * dim;) {
+      // Whole rows, or a part of one row.
+      const std::int64_t most = dim <= kPieceElements ? kPieceElements / dim * dim : dim - element % dim;
+      const std::int64_t count = std::min({most, kPieceElements, end * dim - element});
+      AddPiece(element, Decode(element, count));
+      element += count;
     }
-    if (!only_finite) Append({row}, &found_.bad_rows);
-    if (only_zeros) {
-      ++found_.zero_rows;
-      Append({row}, &found_.first_zero_rows);
-    }
-    return std::sqrt(squares);
-  }
-
-  // The block's statistics, when all its rows have been added. `norms` are theirs.
-  TableStatistics Finish(std::span<const double> norms) && {
-    std::vector<double> finite(static_cast<std::size_t>(kPieceElements));
-    while (!norms.empty()) {
-      const std::span<const double> some = norms.first(std::min(norms.size(), finite.size()));
-      const auto end =
-          std::copy_if(some.begin(), some.end(), finite.begin(), [](double n) { return std::isfinite(n); });
-      found_.norms.Add(MomentsOf({finite.begin(), end}));
-      norms = norms.subspan(some.size());
-    }
+    AddNorms(first, end);
     return std::move(found_);
   }
 
  private:
-  std::span<double> Decode(std::int64_t row, std::int64_t column) {
-    const auto count = static_cast<std::size_t>(std::min(table_.dim() - column, kPieceElements));
-    const std::span<double> values = std::span(piece_).first(count);
-    DecodeToDouble(table_.row(row) + static_cast<std::size_t>(column) * ElementSize(table_.element_type()),
-                   table_.element_type(), values);
+  struct Row {
+    double squares = 0.0;
+    bool only_zeros = true;
+    bool bad = false;
+  };
+
+  std::span<double> Decode(std::int64_t element, std::int64_t count) {
+    const std::span<double> values = std::span(piece_).first(static_cast<std::size_t>(count));
+    const ElementType type = table_.element_type();
+    DecodeToDouble(table_.bytes().data() + static_cast<std::size_t>(element) * ElementSize(type), type, values);
     return values;
   }
 
-  // Counts what is not finite and moves the rest to the front; returns how much that is.
-  std::size_t SetAsideBad(std::int64_t row, std::int64_t column, std::span<double> values) {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (std::isfinite(values[i])) {
-        values[kept++] = values[i];
-        continue;
-      }
-      ++(std::isnan(values[i]) ? found_.nan_count : found_.inf_count);
-      if (!found_.first_bad_cell.has_value()) {
-        found_.first_bad_cell = {row, column + static_cast<std::int64_t>(i)};
-      }
+  // `values` are the elements from `element` on, where a row or a further part of one begins.
+  void AddPiece(std::int64_t element, std::span<double> values) {
+    const std::int64_t bad_before = found_.nan_count + found_.inf_count;
+    for (std::span<const double> rest = values; !rest.empty();) {
+      const std::int64_t row = element / table_.dim();
+      const auto left_in_row = static_cast<std::size_t>((row + 1) * table_.dim() - element);
+      const std::span<const double> part = rest.first(std::min(rest.size(), left_in_row));
+      AddPartOfRow(element, part);
+      if (part.size() == left_in_row) EndRow(row);
+      rest = rest.subspan(part.size());
+      element += static_cast<std::int64_t>(part.size());
     }
-    return kept;
+    if (found_.nan_count + found_.inf_count == bad_before) {
+      found_.elements.Add(MomentsOf(values));
+    } else {
+      const auto end = std::remove_if(values.begin(), values.end(), [](double value) { return !std::isfinite(value); });
+      found_.elements.Add(MomentsOf({values.begin(), end}));
+    }
+  }
+
+  void AddPartOfRow(std::int64_t element, std::span<const double> part) {
+    const double squares = FixedOrderDot(part, part);
+    row_.squares += squares;
+    row_.only_zeros =
+        row_.only_zeros && squares == 0.0 && std::count(part.begin(), part.end(), 0.0) == std::ssize(part);
+    if (std::isfinite(squares)) return;
+    for (std::size_t i = 0; i < part.size(); ++i) {  // may find nothing bad, where the squares have overflowed
+      if (std::isfinite(part[i])) continue;
+      ++(std::isnan(part[i]) ? found_.nan_count : found_.inf_count);
+      row_.bad = true;
+      if (found_.first_bad_cell.has_value()) continue;
+      const std::int64_t cell = element + static_cast<std::int64_t>(i);
+      found_.first_bad_cell = {cell / table_.dim(), cell % table_.dim()};
+    }
+  }
+
+  void EndRow(std::int64_t row) {
+    if (row_.bad) Append({row}, &found_.bad_rows);
+    if (row_.only_zeros) {
+      ++found_.zero_rows;
+      Append({row}, &found_.first_zero_rows);
+    }
+    const auto i = static_cast<std::size_t>(row);
+    figures_.norms[i] = std::sqrt(row_.squares);
+    figures_.hashes[i] =
+        absl::HashOf(absl::string_view(reinterpret_cast<const char*>(table_.row(row)), table_.row_bytes()));
+    row_ = {};
+  }
+
+  void AddNorms(std::int64_t first, std::int64_t end) {
+    std::span<const double> norms =
+        figures_.norms.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first));
+    while (!norms.empty()) {
+      const std::span<const double> some = norms.first(std::min(norms.size(), piece_.size()));
+      const auto last =
+          std::copy_if(some.begin(), some.end(), piece_.begin(), [](double n) { return std::isfinite(n); });
+      found_.norms.Add(MomentsOf({piece_.begin(), last}));
+      norms = norms.subspan(some.size());
+    }
   }
 
   const Table& table_;
+  const RowFigures& figures_;
   std::vector<double> piece_;
+  Row row_;  // what has been seen of the row that is looked at
   TableStatistics found_;
 };
 
@@ -164,31 +198,23 @@ absl::StatusOr<TableStatistics> ComputeTableStatistics(const Table& table, std::
   if (!norms_or_order.ok()) return norms_or_order.status();
   auto hash_buffer = AllocateForRows(table);
   if (!hash_buffer.ok()) return hash_buffer.status();
-  const std::span<double> norms = As<double>(*norms_or_order);
-  const std::span<std::uint64_t> hashes = As<std::uint64_t>(*hash_buffer);
+  const RowFigures figures = {.norms = As<double>(*norms_or_order), .hashes = As<std::uint64_t>(*hash_buffer)};
 
   const std::int64_t block_rows =
       std::max(DivideUp(kMinBlockElements, table.dim()), DivideUp(table.rows(), kMaxBlocks));
   std::vector<TableStatistics> blocks(static_cast<std::size_t>(DivideUp(table.rows(), block_rows)));
   const auto look = [&](std::int64_t index) {
-    Block block(table);
     const std::int64_t first = index * block_rows;
-    const std::int64_t end = std::min(first + block_rows, table.rows());
-    for (std::int64_t row = first; row < end; ++row) {
-      const auto i = static_cast<std::size_t>(row);
-      norms[i] = block.Add(row);
-      hashes[i] = absl::HashOf(absl::string_view(reinterpret_cast<const char*>(table.row(row)), table.row_bytes()));
-    }
     blocks[static_cast<std::size_t>(index)] =
-        std::move(block).Finish(norms.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first)));
+        Block(table, figures).LookAt(first, std::min(first + block_rows, table.rows()));
   };
   if (absl::Status status = share(static_cast<std::int64_t>(blocks.size()), look); !status.ok()) return status;
 
   TableStatistics all;
   for (const TableStatistics& block : blocks) Merge(block, &all);
-  all.histogram = CountIntoBins(norms, all.norms, bins == 0 ? kDefaultBins : bins);
+  all.histogram = CountIntoBins(figures.norms, all.norms, bins == 0 ? kDefaultBins : bins);
   // The norms are not needed any more, and their place is.
-  auto duplicates = FindDuplicateRows(table, hashes, As<std::int64_t>(*norms_or_order), kMaxListedRows, share);
+  auto duplicates = FindDuplicateRows(table, figures.hashes, As<std::int64_t>(*norms_or_order), kMaxListedRows, share);
   if (!duplicates.ok()) return duplicates.status();
   all.duplicates = *std::move(duplicates);
   return all;

@@ -77,8 +77,9 @@ void ExpectMoments(const Moments& moments, const std::vector<long double>& value
   EXPECT_EQ(moments.count, static_cast<std::int64_t>(values.size()));
   EXPECT_NEAR(moments.mean, static_cast<double>(mean), 1e-14 * static_cast<double>(scale));
   EXPECT_NEAR(moments.Deviation(), deviation, 1e-13 * deviation);
-  EXPECT_NEAR(moments.min, static_cast<double>(*std::min_element(values.begin(), values.end())), 1e-15 * moments.max);
-  EXPECT_NEAR(moments.max, static_cast<double>(*std::max_element(values.begin(), values.end())), 1e-15 * moments.max);
+  const auto min = static_cast<double>(*std::min_element(values.begin(), values.end()));
+  EXPECT_NEAR(moments.min, min, 1e-14 * std::abs(min));
+  EXPECT_NEAR(moments.max, static_cast<double>(*std::max_element(values.begin(), values.end())), 1e-14 * moments.max);
 }
 
 std::vector<std::int64_t> Head(std::vector<std::int64_t> rows) {
