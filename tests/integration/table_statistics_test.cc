@@ -178,12 +178,12 @@ TEST_F(TableStatistics, CosinesAreOfPositionsWhereThereAreSome) {
 // The whole table takes far longer than the deadline, and the call that follows does not wait for it.
 TEST(TableStatisticsOfALargeTable, EndWithTheDeadline) {
   config::ServerConfig config;
-  config.models = {testing::SmallModel("large", 400'000, 256, 0)};
+  config.models = {testing::SmallModel("large", 300'000, 64, 0)};
   const testing::ServedModels served(config);
   const client::Client client = served.InProcessClient();
   ASSERT_THAT(client.CosineSimilarities({.model = "large", .row_count = 2}), IsOk());
 
-  const auto statistics = client.TableStatistics({.model = "large"}, {.timeout = absl::Milliseconds(10)});
+  const auto statistics = client.TableStatistics({.model = "large"}, {.timeout = absl::Milliseconds(1)});
 
   EXPECT_THAT(statistics, StatusIs(absl::StatusCode::kDeadlineExceeded, ::testing::_));
   EXPECT_THAT(client.CosineSimilarities({.model = "large", .row_count = 2}), IsOk());
