@@ -1,5 +1,6 @@
 #include "server/service/table_statistics.h"
 
+#include <latch>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -33,6 +34,8 @@ class AnswerStatistics : public ::testing::Test {
 
 TEST_F(AnswerStatistics, CallThatDiesMidWayStops) {
   WorkerPool pool(1);
+  std::latch release(1);
+  pool.Add([&release] { release.wait(); });  // so that all is done, and asked, on this thread
   int asked = 0;
   const auto dies = [&asked] { return ++asked < 3 ? absl::OkStatus() : absl::DeadlineExceededError("late"); };
 
@@ -43,6 +46,7 @@ TEST_F(AnswerStatistics, CallThatDiesMidWayStops) {
   EXPECT_THAT(AnswerCosineSimilarities(models_, pool, cosines_, dies),
               StatusIs(absl::StatusCode::kDeadlineExceeded, "late"));
   EXPECT_EQ(asked, 3);
+  release.count_down();
 }
 
 TEST_F(AnswerStatistics, NumberOfThreadsChangesNoBit) {
