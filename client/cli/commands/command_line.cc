@@ -135,6 +135,8 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddNearestCommand(app, action);
   AddAnalogyCommand(app, action);
   AddSimilarCommand(app, action);
+  AddCosinesCommand(app, action);
+  AddStatsCommand(app, action);
   AddCompareCommand(app, action);
   AddLoadCommand(app, action);
   AddUnloadCommand(app, action);

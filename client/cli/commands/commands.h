@@ -22,6 +22,8 @@ void AddSimilarityCommand(CLI::App& app, Action& action);
 void AddNearestCommand(CLI::App& app, Action& action);
 void AddAnalogyCommand(CLI::App& app, Action& action);
 void AddSimilarCommand(CLI::App& app, Action& action);
+void AddCosinesCommand(CLI::App& app, Action& action);
+void AddStatsCommand(CLI::App& app, Action& action);
 void AddCompareCommand(CLI::App& app, Action& action);
 void AddLoadCommand(CLI::App& app, Action& action);
 void AddUnloadCommand(CLI::App& app, Action& action);
