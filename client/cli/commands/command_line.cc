@@ -132,6 +132,9 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddRotateCommand(app, action);
   AddRotaryTableCommand(app, action);
   AddSimilarityCommand(app, action);
+  AddWavelengthsCommand(app, action);
+  AddShiftCommand(app, action);
+  AddExplainCommand(app, action);
   AddCompareCommand(app, action);
   AddLoadCommand(app, action);
   AddUnloadCommand(app, action);
