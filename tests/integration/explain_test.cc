@@ -276,14 +276,14 @@ TEST_F(PositionsAndCells, ShiftRefusesWhatCannotBeShifted) {
   EXPECT_THAT(client_->ShiftProperty({.model = "x"}), ReasonIs("MODEL_NOT_FOUND"));
 }
 
-// A fit of 2048 columns to 8191 rows takes many seconds.
+// A fit of 512 columns to 8191 rows takes seconds.
 TEST(ShiftProperty, EndsAtItsDeadline) {
   config::ServerConfig config;
-  config.models = {testing::SmallModel("wide", 1, 2048, 8192)};
+  config.models = {testing::SmallModel("wide", 1, 512, 8192)};
   const testing::ServedModels served(config);
 
   EXPECT_THAT(served.TcpClient().ShiftProperty({.model = "wide", .max_context_length = 8192},
-                                               {.timeout = absl::Milliseconds(300)}),
+                                               {.timeout = absl::Milliseconds(100)}),
               StatusIs(absl::StatusCode::kDeadlineExceeded, ::testing::_));
 }
 

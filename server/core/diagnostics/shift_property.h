@@ -65,7 +65,7 @@ struct StoredRows {
 /// other. Where rows - offset <= dim and the rows are independent a map always fits, and the residual is 0: ask
 /// for more rows to learn something. Squares of elements beyond 1e154 overflow, and the residual is NaN.
 /// `stop`, unless empty, is asked now and then. Cost: up to 7 · (rows - offset) · dim · min(rows - offset, dim)
-/// multiply-adds, about 2 a nanosecond; memory 8 bytes an element.
+/// multiply-adds, some 4 a nanosecond; memory 8 bytes an element.
 ///
 /// Errors:
 ///   INVALID_ARGUMENT  [INVALID_OPTION] more than kMaxFittedElements.
