@@ -137,6 +137,9 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddSimilarCommand(app, action);
   AddCosinesCommand(app, action);
   AddStatsCommand(app, action);
+  AddWavelengthsCommand(app, action);
+  AddShiftCommand(app, action);
+  AddExplainCommand(app, action);
   AddCompareCommand(app, action);
   AddLoadCommand(app, action);
   AddUnloadCommand(app, action);
