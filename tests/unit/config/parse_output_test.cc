@@ -42,7 +42,7 @@ TEST(OutputSetting, NoneSaysThatThereIsNone) {
 TEST(OutputSetting, TheFileOfABiasMayBeLeftToThePath) {
   ASSERT_OK_AND_ASSIGN(const Output output, ParseOutput("{ bias: { tensor: b } }", kFolder));
 
-  EXPECT_EQ(output.bias, (TableFile{.tensor = "b"}));
+  EXPECT_EQ(output, (Output{.bias = TableFile{.tensor = "b"}}));
   EXPECT_THAT(ParseOutput("{ bias: { tensor: b } }"),
               StatusIs(kInvalid, "c/e.yaml:1: models[0].output.bias: file is missing"));
 }
