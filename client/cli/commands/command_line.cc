@@ -132,6 +132,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddRotateCommand(app, action);
   AddRotaryTableCommand(app, action);
   AddSimilarityCommand(app, action);
+  AddProjectCommand(app, action);
   AddCompareCommand(app, action);
   AddLoadCommand(app, action);
   AddUnloadCommand(app, action);

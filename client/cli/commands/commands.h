@@ -19,6 +19,7 @@ void AddVerifyCommand(CLI::App& app, Action& action);
 void AddRotateCommand(CLI::App& app, Action& action);
 void AddRotaryTableCommand(CLI::App& app, Action& action);
 void AddSimilarityCommand(CLI::App& app, Action& action);
+void AddProjectCommand(CLI::App& app, Action& action);
 void AddCompareCommand(CLI::App& app, Action& action);
 void AddLoadCommand(CLI::App& app, Action& action);
 void AddUnloadCommand(CLI::App& app, Action& action);

@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(
              {{"model.embeddings.tok_embeddings.weight", {10, 8}}, {"decoder.bias", {10}}},
              "tied, bias decoder.bias"},
         Head{"Esm",
-             R"("model_type":"esm")",
+             R"("model_type":"esm","pad_token_id":1)",
              {{"esm.embeddings.word_embeddings.weight", {10, 8}}, kHeadBias},
              "tied, bias lm_head.bias"}),
     NameOf);

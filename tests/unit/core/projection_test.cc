@@ -96,7 +96,9 @@ TEST_P(ProjectionTest, EqualsANaiveOneInDouble) {
         const double expected = scores[static_cast<std::size_t>(best[i])] - log_sum;
         EXPECT_NEAR(static_cast<double>(result.scores[v * kTop + i]), expected, 2e-6);
       }
-      if (log_probabilities) EXPECT_NEAR(static_cast<double>(result.log_sum_exp[v]), log_sum, 2e-6);
+      if (log_probabilities) {
+        EXPECT_NEAR(static_cast<double>(result.log_sum_exp[v]), log_sum, 2e-6);
+      }
     }
   }
 }
