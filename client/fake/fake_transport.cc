@@ -15,6 +15,7 @@
 #include "client/fake/narrow.h"
 #include "client/fake/nearest.h"
 #include "client/fake/position_bands.h"
+#include "client/fake/project.h"
 #include "client/fake/rotate.h"
 #include "client/fake/statistics.h"
 #include "client/fake/stream.h"
@@ -269,10 +270,12 @@ absl::StatusOr<Gradients> FakeTransport::Gradient(const GradientRequest&, const 
   return absl::UnimplementedError("Gradient");
 }
 
-absl::StatusOr<Projection> FakeTransport::Project(const ProjectRequest&, const CallOptions& options) {
+absl::StatusOr<Projection> FakeTransport::Project(const ProjectRequest& request, const CallOptions& options) {
   const std::lock_guard lock(state_->mutex);
   if (absl::Status status = state_->Enter("Project", options); !status.ok()) return status;
-  return absl::UnimplementedError("Project");
+  const auto model = state_->Find(request.model, request.model_version);
+  if (!model.ok()) return model.status();
+  return fake::Project(**model, request);
 }
 
 absl::StatusOr<client::TableStatistics> FakeTransport::TableStatistics(const TableStatisticsRequest& request,

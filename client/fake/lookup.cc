@@ -58,7 +58,11 @@ ModelDescription Describe(const FakeModel& model) {
                              .padding_idx = model.padding_idx,
                              .token_scale = double{model.token_scale},
                              .has_token_types = TypeRows(model) > 0,
-                             .out_of_range = OutOfRangePolicy::kError};
+                             .out_of_range = OutOfRangePolicy::kError,
+                             .output_tied = model.output_tied,
+                             .output_scale = model.output_scale,
+                             .output_softcap = model.output_softcap,
+                             .has_output_bias = !model.output_bias.empty()};
   for (const auto& [layer_type, parameters] : model.rotary_layer_types) {
     result.rotary_layer_types.push_back({layer_type, parameters});
   }

@@ -107,6 +107,7 @@ class Builder {
     if (absl::Status status = AddPositions(&parts); !status.ok()) return status;
     if (absl::Status status = AddTokenTypes(&parts); !status.ok()) return status;
     if (absl::Status status = AddLayerNorm(&parts); !status.ok()) return status;
+    if (absl::Status status = AddOutput(&parts); !status.ok()) return status;
     parts.position_before_type = config_.sum_order == config::SumOrder::kPositionFirst;
     parts.zero_masked = config_.zero_masked.value_or(false);
     parts.saturate = config_.saturate.value_or(false);
@@ -236,6 +237,21 @@ class Builder {
     layer_norm.parameters.bias = std::move(bias);
     layer_norm.parameters.eps = norm->eps.value_or(layer_norm.parameters.eps);
     layer_norm.source = norm->weight->path;
+    return absl::OkStatus();
+  }
+
+  absl::Status AddOutput(core::ModelParts* parts) {
+    const config::Output& output = config_.output;
+    parts->output.tied = output.tied.value_or(parts->output.tied);
+    parts->output.scale = output.scale.value_or(parts->output.scale);
+    if (output.softcap.has_value()) {
+      if (const auto* const softcap = std::get_if<double>(&*output.softcap)) parts->output.softcap = *softcap;
+    }
+    const auto* const file = output.bias.has_value() ? std::get_if<config::TableFile>(&*output.bias) : nullptr;
+    if (file == nullptr) return absl::OkStatus();
+    auto bias = formats::LoadVector(file->path, file->tensor);
+    if (!bias.ok()) return bias.status();
+    parts->output.bias = *std::move(bias);
     return absl::OkStatus();
   }
 

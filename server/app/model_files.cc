@@ -83,6 +83,7 @@ std::vector<FileStamp> StampFiles(const config::ModelConfig& model) {
       if (norm->bias.has_value()) Add(*norm->bias, paths);
     }
   }
+  if (model.output.bias.has_value()) AddSource(*model.output.bias, paths);
   std::vector<FileStamp> stamps;
   stamps.reserve(paths.size());
   for (const std::string& path : paths) stamps.push_back(Stamp(path));

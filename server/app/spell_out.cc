@@ -58,6 +58,9 @@ absl::StatusOr<config::ModelConfig> SpellOutFile(config::ModelConfig given) {
       if (absl::Status status = SpellOutLayerNorm(given, norm); !status.ok()) return status;
     }
   }
+  if (given.output.bias.has_value()) {
+    if (auto* const file = std::get_if<config::TableFile>(&*given.output.bias)) UsePath(given.path, file);
+  }
   return given;
 }
 

@@ -57,6 +57,15 @@ class Draft {
   /// The same where the tables of both sides differ: reports that it is missing.
   [[nodiscard]] config::Side NeedSide();
 
+  /// Whether the token table is the output projection, too: `tie_word_embeddings`, or else `fallback`.
+  bool Tied(bool fallback);
+  void TiedIs(const Sourced<bool>& tied);
+  /// What the model multiplies the scores of its results by; 1 says nothing.
+  void OutputScale(const Sourced<double>& factor);
+  void OutputSoftcap(const Sourced<double>& softcap);
+  /// The bias of a tied projection is the first tensor of `names` that is there; none: no bias.
+  void OutputBias(const Names& names);
+
   /// The token table is the first tensor of `names` that is there, or else `lm_head.weight` if `tied`.
   void Token(const Names& names, const StatedShape& stated, bool tied);
   void ScaleBySqrtDim(bool weight_dtype, absl::string_view source);
@@ -112,6 +121,9 @@ class Draft {
   // Gives a file without a path the one of the source that holds its tensor.
   void Resolve(config::TableFile* file, absl::string_view key);
 
+  // Refuses what no score can be multiplied or bounded by.
+  void CheckPositive(const Sourced<double>& number, absl::string_view key);
+
   void FinishPosition();
   // For all layers, or for those of one type.
   template <typename Layers>
@@ -119,6 +131,7 @@ class Draft {
   void FinishNumbering();
   void FinishTokenTypes();
   void FinishNorm();
+  void FinishOutput();
   template <typename T>
   void Prefer(const std::optional<T>& given, std::optional<T>* found, absl::string_view key);
 

@@ -124,6 +124,17 @@ void Draft::FinishNorm() {
   model_.layer_norm = norm;
 }
 
+void Draft::FinishOutput() {
+  const config::Output& given = given_.output;
+  config::Output& output = model_.output;
+  Prefer(given.tied, &output.tied, "output.tied");
+  Prefer(given.scale, &output.scale, "output.scale");
+  Prefer(given.softcap, &output.softcap, "output.softcap");
+  Prefer(given.bias, &output.bias, "output.bias");
+  if (!given.bias.has_value()) return;
+  if (auto* const file = std::get_if<config::TableFile>(&*output.bias)) Resolve(file, "output.bias");
+}
+
 absl::StatusOr<InferredModel> Draft::Finish() {
   if (given_.side.has_value() && !has_sides_) {
     fault_->Report(core::InvalidArgument(
@@ -138,6 +149,7 @@ absl::StatusOr<InferredModel> Draft::Finish() {
   FinishNumbering();
   FinishTokenTypes();
   FinishNorm();
+  FinishOutput();
   Prefer(given_.sum_order, &model_.sum_order, "sum_order");
   Prefer(given_.zero_masked, &model_.zero_masked, "zero_masked");
   Prefer(given_.saturate, &model_.saturate, "saturate");

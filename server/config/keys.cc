@@ -30,9 +30,10 @@ constexpr auto kMetricsKeys = std::to_array<Key>({"listen"});
 constexpr std::array<Key, 3> kSharedMemoryKeys = {"prefix", "max_regions", "max_bytes"};
 constexpr std::array<Key, 2> kInferenceKeys = {"name", "output_datatype"};
 constexpr std::array<Key, 3> kLogKeys = {"level", "format", "access_sample"};
-constexpr std::array<Key, 14> kModelKeys = {
+constexpr std::array<Key, 15> kModelKeys = {
     "name",     "version",    "required",    "path",      "side",        "token",    "token_type",
-    "position", "layer_norm", "padding_idx", "sum_order", "zero_masked", "saturate", "trained_context_length"};
+    "position", "layer_norm", "padding_idx", "sum_order", "zero_masked", "saturate", "trained_context_length",
+    "output"};
 constexpr std::array<Key, 13> kTokenKeys = {
     "file", "tensor", "vocabulary", "dtype",          "shape",        "offset",         "mmap",
     "nan",  "seeded", "scale",      "scale_rounding", "out_of_range", "dropout_mask_id"};
@@ -41,7 +42,8 @@ constexpr std::array<Key, 1> kOutOfRangeKeys = {"unk"};
 constexpr std::array<Key, 5> kTokenTypeKeys = {"file", "tensor", "seeded", "shared", "only_when_sent"};
 constexpr std::array<Key, 4> kSeededTokenTypesKeys = {"type_vocab_size", "mean", "std", "seed"};
 constexpr std::array<Key, 3> kLayerNormKeys = {"weight", "bias", "eps"};
-constexpr std::array<Key, 2> kLayerNormVectorKeys = {"file", "tensor"};
+constexpr std::array<Key, 4> kOutputKeys = {"tied", "scale", "softcap", "bias"};
+constexpr std::array<Key, 2> kVectorKeys = {"file", "tensor"};
 constexpr std::array<Key, 6> kPositionKeys = {"none", "learned", "sinusoidal", "rotary", "numbering", "row_offset"};
 constexpr std::array<Key, 8> kLearnedKeys = {"file", "tensor", "dtype", "shape", "offset", "mmap", "nan", "seeded"};
 constexpr std::array<Key, 4> kSeededPositionsKeys = {"max_context_length", "mean", "std", "seed"};
@@ -81,8 +83,8 @@ constexpr auto kSections = std::to_array<SectionKeys>({
     {Section::kTokenType, "models[].token_type", kTokenTypeKeys},
     {Section::kSeededTokenTypes, "models[].token_type.seeded", kSeededTokenTypesKeys},
     {Section::kLayerNorm, "models[].layer_norm", kLayerNormKeys},
-    {Section::kLayerNormWeight, "models[].layer_norm.weight", kLayerNormVectorKeys},
-    {Section::kLayerNormBias, "models[].layer_norm.bias", kLayerNormVectorKeys},
+    {Section::kLayerNormWeight, "models[].layer_norm.weight", kVectorKeys},
+    {Section::kLayerNormBias, "models[].layer_norm.bias", kVectorKeys},
     {Section::kPosition, "models[].position", kPositionKeys},
     {Section::kNone, "models[].position.none", {}},
     {Section::kLearned, "models[].position.learned", kLearnedKeys},
@@ -91,6 +93,8 @@ constexpr auto kSections = std::to_array<SectionKeys>({
     {Section::kRotary, "models[].position.rotary", kRotaryKeys},
     {Section::kRotaryScaling, "models[].position.rotary.scaling", kRotaryScalingKeys},
     {Section::kRotaryLayer, "models[].position.rotary.layer_types.NAME", kRotaryLayerKeys},
+    {Section::kOutput, "models[].output", kOutputKeys},
+    {Section::kOutputBias, "models[].output.bias", kVectorKeys},
 });
 
 /// How many letters must be put in, taken out or exchanged to get from one word to the other.

@@ -38,6 +38,8 @@ enum class Section {
   kRotary,
   kRotaryScaling,
   kRotaryLayer,
+  kOutput,
+  kOutputBias,
 };
 
 /// The keys of one map.

@@ -5,6 +5,7 @@
 #include "server/config/names.h"
 #include "server/config/read_layer_norm.h"
 #include "server/config/read_optional.h"
+#include "server/config/read_output.h"
 #include "server/config/read_position.h"
 #include "server/config/read_rows.h"
 #include "server/config/read_token.h"
@@ -57,6 +58,7 @@ ModelConfig ReadModel(MapReader& model, const std::string& folder) {
   ReadTokenType(model, folder, out);
   ReadPosition(model, folder, out);
   ReadLayerNorm(model, folder, out);
+  ReadOutput(model, folder, out);
   return out;
 }
 

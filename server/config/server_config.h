@@ -200,6 +200,17 @@ struct Absent {
   friend bool operator==(const Absent&, const Absent&) = default;
 };
 
+/// How a model's results become scores of its token rows. What is unset is inferred where there is a path, and else the
+/// default.
+struct Output {
+  std::optional<bool> tied;                             ///< whether the token table is the projection; default: true
+  std::optional<double> scale;                          ///< of dot products, > 0; default: 1
+  std::optional<std::variant<Absent, double>> softcap;  ///< bound of scores, > 0; default: absent
+  std::optional<std::variant<Absent, TableFile>> bias;  ///< one number a token row; default: absent
+
+  friend bool operator==(const Output&, const Output&) = default;
+};
+
 enum class Side { kEncoder, kDecoder };
 
 /// What is added to the scaled token row first.
@@ -227,6 +238,7 @@ struct ModelConfig {
   std::optional<bool> zero_masked;                              ///< masked cells become zero; default: false
   std::optional<bool> saturate;                                 ///< no overflow to infinity; default: false
   std::optional<std::int64_t> trained_context_length;           ///< longer sequences get a warning; default: none
+  Output output;
 
   friend bool operator==(const ModelConfig&, const ModelConfig&) = default;
 };

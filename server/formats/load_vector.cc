@@ -37,7 +37,7 @@ absl::StatusOr<Place> FindInSafetensors(const FileReader& file, const std::strin
   if (!tensor.ok()) return tensor.status();
   if (auto status = CheckIsVector(**tensor); !status.ok()) return status;
   return Place{.offset = header->data_offset + (*tensor)->begin,
-               .count = static_cast<std::size_t>((*tensor)->sizes[0]),
+               .count = static_cast<std::size_t>((*tensor)->rank == 1 ? (*tensor)->rows() : (*tensor)->columns()),
                .type = *(*tensor)->type->element_type};
 }
 

@@ -63,7 +63,8 @@ absl::Status CheckIsTable(const SafetensorsTensor& tensor) {
 
 absl::Status CheckIsVector(const SafetensorsTensor& tensor) {
   if (auto status = CheckType(tensor); !status.ok()) return status;
-  if (tensor.rank != 1) {
+  const bool is_single_row = tensor.rank == 2 && tensor.rows() == 1;
+  if (tensor.rank != 1 && !is_single_row) {
     return InvalidFile(absl::StrCat("tensor ", core::Quote(tensor.name), ": its shape has ",
                                     Count(static_cast<std::int64_t>(tensor.rank), "dimension"), "; a vector has 1"));
   }

@@ -123,6 +123,13 @@ void DescribeSum(const core::Model& model, v1::DescribeModelResponse* response) 
   response->set_saturate(model.saturate());
 }
 
+void DescribeOutput(const core::ModelOutput& output, v1::DescribeModelResponse* response) {
+  response->set_output_tied(output.tied);
+  response->set_output_scale(output.scale);
+  if (output.softcap.has_value()) response->set_output_softcap(*output.softcap);
+  response->set_has_output_bias(!output.bias.empty());
+}
+
 }  // namespace
 
 std::int64_t TableBytes(const core::Model& model) {
@@ -166,6 +173,7 @@ absl::StatusOr<v1::DescribeModelResponse> AnswerDescribeModel(const core::ModelR
   if (model.vocabulary() != nullptr) response.set_vocabulary_words(model.vocabulary()->size());
   DescribePositions(model, &response);
   DescribeSum(model, &response);
+  DescribeOutput(model.output(), &response);
   response.set_architecture(model.architecture());
   for (const core::InferredValue& inferred : model.inferred_from()) {
     v1::InferredValue& message = *response.add_inferred_from();
@@ -188,10 +196,10 @@ v1::GetServerInfoResponse AnswerGetServerInfo(const Backend& backend) {
   response.set_version(backend.version);
   response.set_build(backend.build);
   response.set_api_revision(kApiRevision);
-  for (const char* const capability : {"cosine_similarities", "embed", "embed_bags", "embed_chunks", "embed_stream",
-                                       "explain_cell", "gradient", "if_checksum", "look_up_tokens", "nearest_tokens",
-                                       "neighbour_similarity", "position_wavelengths", "project", "rotate",
-                                       "shift_property", "table_statistics", "unique"}) {
+  for (const char* const capability :
+       {"cosine_similarities", "embed", "embed_bags", "embed_chunks", "embed_stream", "explain_cell", "gradient",
+        "if_checksum", "look_up_tokens", "nearest_tokens", "neighbour_similarity", "position_wavelengths", "project",
+        "rotate", "shift_property", "table_statistics", "unique"}) {
     response.add_capabilities(capability);
   }
   response.set_simd_target(core::SimdTarget());

@@ -4,9 +4,11 @@
 #include "server/service/embed_stream_reactor.h"
 #include "server/service/embed_work.h"
 #include "server/service/pooled_unary.h"
+#include "server/service/project.h"
 #include "server/service/raw_unary.h"
 #include "server/service/rotary_table_answer.h"
 #include "server/service/rotate_answer.h"
+#include "server/service/shared_work.h"
 
 namespace embd::service {
 
@@ -57,8 +59,11 @@ grpc::ServerUnaryReactor* EmbeddingService::Project(grpc::CallbackServerContext*
                                                     const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
   return RawUnary<v1::ProjectRequest, v1::ProjectResponse>::Start(
       backend_, Method::kProject, context, request, reply, Length::kMedium,
-      [](const auto&, const Call&) -> absl::StatusOr<v1::ProjectResponse> {
-        return absl::UnimplementedError("Project");
+      [this](const auto& message, const Call& call) {
+        return AnswerProject(backend_->models, message, backend_->limits.max_response_bytes,
+                             [&](std::int64_t count, absl::FunctionRef<void(std::int64_t)> piece) {
+                               return ShareWork(backend_->workers, count, piece, [&] { return call.Interrupted(); });
+                             });
       });
 }
 

@@ -140,6 +140,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddWavelengthsCommand(app, action);
   AddShiftCommand(app, action);
   AddExplainCommand(app, action);
+  AddProjectCommand(app, action);
   AddCompareCommand(app, action);
   AddLoadCommand(app, action);
   AddUnloadCommand(app, action);

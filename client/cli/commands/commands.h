@@ -27,6 +27,7 @@ void AddStatsCommand(CLI::App& app, Action& action);
 void AddWavelengthsCommand(CLI::App& app, Action& action);
 void AddShiftCommand(CLI::App& app, Action& action);
 void AddExplainCommand(CLI::App& app, Action& action);
+void AddProjectCommand(CLI::App& app, Action& action);
 void AddCompareCommand(CLI::App& app, Action& action);
 void AddLoadCommand(CLI::App& app, Action& action);
 void AddUnloadCommand(CLI::App& app, Action& action);

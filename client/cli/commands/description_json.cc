@@ -109,6 +109,10 @@ Json DescriptionJson(const client::ModelDescription& model) {
           {"out_of_range", NameOrNull(model.out_of_range, client::OutOfRangePolicyName)},
           {"unk_id", OrNull(model.unk_id)},
           {"out_of_range_ids", model.out_of_range_ids},
+          {"output_tied", model.output_tied},
+          {"output_scale", model.output_scale},
+          {"output_softcap", OrNull(model.output_softcap)},
+          {"has_output_bias", model.has_output_bias},
           {"notes", model.notes},
           {"inferred_from", ListOf(model.inferred_from)},
           {"tables", ListOf(model.tables)}};

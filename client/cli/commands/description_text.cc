@@ -56,6 +56,16 @@ std::string OutOfRangeText(const client::ModelDescription& model) {
   }
 }
 
+// How results are projected, or "" where not by the token table.
+std::string OutputText(const client::ModelDescription& model) {
+  if (!model.output_tied) return "";
+  std::string text = "token table";
+  if (model.output_scale != 1) absl::StrAppend(&text, ", scale ", model.output_scale);
+  if (model.has_output_bias) text += ", bias";
+  if (model.output_softcap) absl::StrAppend(&text, ", softcap ", *model.output_softcap);
+  return text;
+}
+
 // What is not so with every model.
 void AppendComputation(const client::ModelDescription& model, Fields& fields) {
   const auto append = [&fields](const char* name, const std::string& value) {
@@ -76,6 +86,7 @@ void AppendComputation(const client::ModelDescription& model, Fields& fields) {
   if (model.dropout_mask_id) append("token dropout", absl::StrCat("<mask> is id ", *model.dropout_mask_id));
   append("ids out of range", OutOfRangeText(model));
   append("trained context length", number(model.trained_context_length));
+  append("output projection", OutputText(model));
   if (model.sinusoidal_layout != client::SinusoidalLayout::kUnspecified) {
     append("sinusoidal layout", std::string(SinusoidalLayoutName(model.sinusoidal_layout)));
   }

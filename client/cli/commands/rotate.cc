@@ -9,8 +9,8 @@
 #include "client/cli/commands/number_list.h"
 #include "client/cli/commands/rotary_flags.h"
 #include "client/cli/commands/tensor_output.h"
+#include "client/cli/commands/vectors_file.h"
 #include "client/cli/files/row_text.h"
-#include "client/cli/files/tensor_file.h"
 
 namespace embd::cli {
 namespace {
@@ -28,24 +28,6 @@ struct RotateOptions {
   std::string dtype = "float32";
   TensorOutput output;
 };
-
-absl::StatusOr<client::DataType> VectorsType(DataType type, const std::string& path) {
-  switch (type) {
-    case DataType::kFloat32: return client::DataType::kFloat32;
-    case DataType::kFloat16: return client::DataType::kFloat16;
-    case DataType::kBFloat16: return client::DataType::kBfloat16;
-    case DataType::kFloat64: return client::DataType::kFloat64;
-    case DataType::kInt32:
-    case DataType::kInt64: break;
-  }
-  return absl::InvalidArgumentError(absl::StrCat(path, ": holds ", Name(type), ", but vectors are floats"));
-}
-
-absl::StatusOr<Tensor> ReadVectors(const RotateOptions& options, const Surroundings& world) {
-  const absl::StatusOr<FileFormat> format = FormatOf(options.in, options.in_format, FileFormat::kJson);
-  if (!format.ok()) return format.status();
-  return ReadTensor(options.in, *format, world.in);
-}
 
 // Everything but the vectors.
 absl::StatusOr<client::RotateRequest> RequestOf(const RotateOptions& options, const Surroundings& world) {
@@ -81,12 +63,10 @@ Outcome RunRotate(const RotateOptions& options, const Session& session) {
   if (!element_type.ok()) return WrongUsage(element_type.status());
   const auto format = CheckOutput(options.output, *element_type, session.json);
   if (!format.ok()) return WrongUsage(format.status());
-  const absl::StatusOr<Tensor> vectors = ReadVectors(options, session.world);
+  const auto vectors = ReadVectorsFile(options.in, options.in_format, session.world);
   if (!vectors.ok()) return WrongUsage(vectors.status());
-  const auto type = VectorsType(vectors->type, options.in);
-  if (!type.ok()) return WrongUsage(type.status());
   request->vectors = vectors->bytes;
-  request->vectors_type = *type;
+  request->vectors_type = vectors->data_type;
   request->shape = vectors->shape;
 
   const auto rotated = session.client.Rotate(*request);

@@ -11,15 +11,16 @@ namespace {
 struct BertKin {
   absl::string_view model_type;
   absl::string_view prefix;
+  absl::string_view head;  ///< whose bias is that of the output
   absl::string_view width_key = "hidden_size";
   bool may_be_relative = true;
 };
 
 constexpr std::array<BertKin, 4> kKin = {{
-    {"bert", "bert"},
-    {"electra", "electra", "embedding_size"},
-    {"albert", "albert", "embedding_size"},
-    {"big_bird", "bert", "hidden_size", false},
+    {"bert", "bert", "cls.predictions"},
+    {"electra", "electra", "generator_lm_head", "embedding_size"},
+    {"albert", "albert", "predictions", "embedding_size"},
+    {"big_bird", "bert", "cls.predictions", "hidden_size", false},
 }};
 
 // The layers of ELECTRA and ALBERT take another width than the input stage has.
@@ -49,6 +50,7 @@ bool InferBert(Draft* draft) {
     draft->Order(config::SumOrder::kTypeFirst);
     EncoderNorm(draft, kin.prefix, draft->settings().NumberOr({"layer_norm_eps"}, 1e-12));
     NoteProjection(draft);
+    EncoderOutput(draft, {absl::StrCat(kin.head, ".bias"), absl::StrCat(kin.head, ".decoder.bias")});
     return true;
   }
   return false;

@@ -33,8 +33,8 @@ void Bart(const BartKin& kin, Draft* draft) {
                                " normalises token rows before it adds positions, which is not served; say side: encoder"
                                ", or spell the model out with token and position instead of path"));
   }
-  draft->Token(SharedNames(side), {settings.Integer("vocab_size"), settings.Integer("d_model")},
-               settings.FlagOr("tie_word_embeddings", true).value);
+  draft->Token(SharedNames(side), {settings.Integer("vocab_size"), settings.Integer("d_model")}, draft->Tied(true));
+  draft->OutputBias({kFinalBias});
   ScaleWhereSaid(draft, kin.scaled);
   draft->Padding(kin.padding);
   draft->Learned(SideNames(side, "embed_positions.weight"), settings.Integer("max_position_embeddings"),

@@ -15,6 +15,11 @@ void EncoderTokens(Draft* draft, absl::string_view prefix, absl::string_view wid
                {settings.Integer("vocab_size"), settings.Integer(width_key)}, /*tied=*/false);
 }
 
+void EncoderOutput(Draft* draft, const Names& biases) {
+  draft->Tied(true);
+  draft->OutputBias(biases);
+}
+
 void EncoderPositions(Draft* draft, absl::string_view prefix, bool may_be_relative) {
   constexpr absl::string_view kKey = "position_embedding_type";
   const auto type = may_be_relative ? draft->settings().Text(kKey) : std::nullopt;

@@ -16,6 +16,10 @@ namespace embd::architectures {
 /// The token table `word_embeddings.weight`, whose columns `width_key` tells.
 void EncoderTokens(Draft* draft, absl::string_view prefix, absl::string_view width_key);
 
+/// The projection that guesses masked words, by the token table unless config.json says otherwise; `biases` are the
+/// names that its bias may have.
+void EncoderOutput(Draft* draft, const Names& biases);
+
 /// The position table `position_embeddings.weight`, unless `position_embedding_type` says that positions are relative.
 void EncoderPositions(Draft* draft, absl::string_view prefix, bool may_be_relative);
 

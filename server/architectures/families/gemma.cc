@@ -7,9 +7,14 @@ namespace embd::architectures {
 namespace {
 
 void Tokens(Draft* draft, const Settings& settings, const Names& names) {
-  draft->Token(names, {settings.Integer("vocab_size"), settings.Integer("hidden_size")},
-               settings.FlagOr("tie_word_embeddings", true).value);
+  draft->Token(names, {settings.Integer("vocab_size"), settings.Integer("hidden_size")}, draft->Tied(true));
   draft->ScaleBySqrtDim(/*weight_dtype=*/true, draft->architecture());
+  constexpr absl::string_view kSoftcap = "final_logit_softcapping";
+  if (const auto softcap = settings.Number(kSoftcap)) {
+    if (draft->model_type() != "gemma") draft->OutputSoftcap(*softcap);
+  } else if (draft->model_type() == "gemma2" && !settings.IsNull(kSoftcap)) {
+    draft->OutputSoftcap({30.0, kClassDefault});
+  }
 }
 
 void Gemma(Draft* draft, std::int64_t heads) {

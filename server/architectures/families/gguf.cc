@@ -34,6 +34,19 @@ void Tokens(Draft* draft) {
   draft->Token({kTokens}, {settings.Integer("vocab_size"), settings.Integer("embedding_length")}, /*tied=*/false);
 }
 
+// A file without a projection has its token table stand in.
+void Output(Draft* draft) {
+  constexpr char kProjection[] = "output.weight";
+  const bool tied = !draft->tensors().Has(kProjection);
+  draft->TiedIs({tied, absl::StrCat("tensor \"", kProjection, tied ? "\" is missing" : "\"")});
+  const Settings& settings = draft->settings();
+  if (const auto softcap = settings.Number("final_logit_softcapping")) {
+    draft->OutputSoftcap(*softcap);
+  } else if (draft->model_type() == "gemma2") {
+    draft->OutputSoftcap({30.0, kClassDefault});
+  }
+}
+
 // Some files keep divisors of the frequencies as tensors, where an encoding has them in its scaling.
 void RefuseFrequencyTensors(Draft* draft) {
   for (const std::string name : {"rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight"}) {
@@ -104,6 +117,7 @@ void SlidingLayers(Draft* draft, config::RotaryPositions* rotary) {
 
 void Rotary(const GgufRotary& kind, Draft* draft) {
   Tokens(draft);
+  Output(draft);
   if (kind.scaled) draft->ScaleBySqrtDim(/*weight_dtype=*/false, draft->architecture());
   if (const auto length = draft->settings().Integer("context_length")) draft->Trained(*length);
   if (draft->GivenPositionIsNo<config::RotaryPositions>()) return;
@@ -126,6 +140,7 @@ void Rotary(const GgufRotary& kind, Draft* draft) {
 
 void Gpt2(Draft* draft) {
   Tokens(draft);
+  Output(draft);
   draft->Learned({"position_embd.weight"}, draft->settings().Integer("context_length"));
   draft->Numbered(config::Numbering::kSequential);
   draft->SharedTokenTypes();
@@ -136,6 +151,7 @@ void Gpt2(Draft* draft) {
 void Bert(Draft* draft) {
   const Settings& settings = draft->settings();
   Tokens(draft);
+  draft->TiedIs({false, "no projection is in such a file"});
   draft->TokenTypes({"token_types.weight"}, std::nullopt);
   draft->Learned({"position_embd.weight"}, settings.Integer("context_length"));
   draft->Numbered(config::Numbering::kFixed);

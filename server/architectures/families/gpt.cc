@@ -18,7 +18,7 @@ std::optional<Sourced<std::int64_t>> StatedPositions(const Settings& settings) {
 
 void Gpt2(Draft* draft) {
   draft->Token(Prefixed({"", "transformer."}, {"wte.weight"}), StatedTokens(draft->settings(), "n_embd", "hidden_size"),
-               draft->settings().FlagOr("tie_word_embeddings", true).value);
+               draft->Tied(true));
   draft->Learned(Prefixed({"", "transformer."}, {"wpe.weight"}), StatedPositions(draft->settings()));
   draft->Numbered(config::Numbering::kSequential);
   draft->SharedTokenTypes();
@@ -27,8 +27,7 @@ void Gpt2(Draft* draft) {
 
 void OpenAiGpt(Draft* draft) {
   draft->Token(Prefixed({"", "transformer."}, {"tokens_embed.weight"}),
-               StatedTokens(draft->settings(), "n_embd", "hidden_size"),
-               draft->settings().FlagOr("tie_word_embeddings", true).value);
+               StatedTokens(draft->settings(), "n_embd", "hidden_size"), draft->Tied(true));
   draft->Learned(Prefixed({"", "transformer."}, {"positions_embed.weight"}), StatedPositions(draft->settings()));
   draft->Numbered(config::Numbering::kFixed);
   draft->SharedTokenTypes();

@@ -27,7 +27,7 @@ void Opt(Draft* draft) {
   auto columns = settings.Integer("word_embed_proj_dim");
   if (!columns.has_value()) columns = settings.Integer("hidden_size");
   draft->Token(Prefixed({"", "model."}, {"decoder.embed_tokens.weight"}), {settings.Integer("vocab_size"), columns},
-               settings.FlagOr("tie_word_embeddings", true).value);
+               draft->Tied(true));
   draft->Padding(1);
   draft->Learned(Prefixed({"", "model."}, {"decoder.embed_positions.weight"}),
                  settings.Integer("max_position_embeddings"), kOffset);
@@ -38,6 +38,7 @@ void BioGpt(Draft* draft) {
   const Settings& settings = draft->settings();
   draft->Token(Prefixed({"", "biogpt."}, {"embed_tokens.weight"}),
                {settings.Integer("vocab_size"), settings.Integer("hidden_size")}, /*tied=*/false);
+  draft->Tied(true);
   const auto scaled = settings.FlagOr("scale_embedding", true);
   if (scaled.value) draft->ScaleBySqrtDim(/*weight_dtype=*/false, scaled.source);
   draft->Padding(1);

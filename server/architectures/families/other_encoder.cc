@@ -17,6 +17,7 @@ void DistilBert(Draft* draft) {
   EncoderPositions(draft, "distilbert", /*may_be_relative=*/false);
   draft->Numbered(config::Numbering::kFixed);
   EncoderNorm(draft, "distilbert", {1e-12, draft->architecture()});
+  EncoderOutput(draft, {"vocab_projector.bias"});
 }
 
 // DeBERTa's projection stands between the sum and LayerNorm.
@@ -49,6 +50,7 @@ void Deberta(Draft* draft) {
   if (settings.IntegerOr({"type_vocab_size"}, 0, /*min=*/0).value > 0) EncoderTypes(draft, "deberta");
   draft->Order(config::SumOrder::kPositionFirst);
   EncoderNorm(draft, "deberta", settings.NumberOr({"layer_norm_eps"}, 1e-7));
+  EncoderOutput(draft, {"cls.predictions.bias", "lm_predictions.lm_head.bias"});
   draft->ZeroMasked();
 }
 
@@ -56,6 +58,7 @@ void ModernBert(Draft* draft) {
   const Settings& settings = draft->settings();
   draft->Token(Prefixed({"", "model."}, {"embeddings.tok_embeddings.weight"}),
                {settings.Integer("vocab_size"), settings.Integer("hidden_size")}, /*tied=*/false);
+  EncoderOutput(draft, {"decoder.bias"});
   draft->Padding(50283);
   std::optional<Names> biases;
   if (settings.FlagOr("norm_bias", false).value) biases = Prefixed({"", "model."}, {"embeddings.norm.bias"});
@@ -84,6 +87,7 @@ void Esm(Draft* draft) {
   const Settings& settings = draft->settings();
   TokenDropout(draft);
   EncoderTokens(draft, "esm", "hidden_size");
+  EncoderOutput(draft, {"lm_head.bias"});
   const auto type = settings.Text("position_embedding_type").value_or(Sourced<std::string>{"absolute", kClassDefault});
   if (type.value == "absolute") {
     draft->Padding(std::nullopt, /*numbers_positions=*/true);

@@ -24,6 +24,7 @@ void GptNeoX(Draft* draft) {
   const Settings& settings = draft->settings();
   draft->Token(Prefixed({"", "gpt_neox."}, {"embed_in.weight"}),
                {settings.Integer("vocab_size"), settings.Integer("hidden_size")}, /*tied=*/false);
+  draft->Tied(false);
   const RotaryKeys keys = {.theta_key = settings.Has("rotary_emb_base") ? "rotary_emb_base" : "rope_theta",
                            .partial_key = settings.Has("rotary_pct") ? "rotary_pct" : "partial_rotary_factor",
                            .partial = 0.25};
@@ -36,7 +37,8 @@ void GptJ(Draft* draft) {
   auto columns = settings.Integer("n_embd");
   if (!columns.has_value()) columns = settings.Integer("hidden_size");
   draft->Token(Prefixed({"", "transformer."}, {"wte.weight"}), {settings.Integer("vocab_size"), columns},
-               settings.FlagOr("tie_word_embeddings", false).value);
+               draft->Tied(false));
+  draft->OutputBias({"lm_head.bias"});
   draft->SharedTokenTypes();
   const auto length = settings.IntegerOr({"n_positions", "max_position_embeddings"}, 2048);
   draft->Trained(length);
@@ -63,8 +65,7 @@ void Falcon(Draft* draft) {
   const Settings& settings = draft->settings();
   const absl::string_view width_key = settings.Has("n_embed") ? "n_embed" : "hidden_size";
   draft->Token(Prefixed({"", "transformer."}, {"word_embeddings.weight"}),
-               {settings.Integer("vocab_size"), settings.Integer(width_key)},
-               settings.FlagOr("tie_word_embeddings", true).value);
+               {settings.Integer("vocab_size"), settings.Integer(width_key)}, draft->Tied(true));
   Rotary(draft, {}, {.heads = 71, .width_key = width_key, .head_dim_key = ""},
          settings.IntegerOr({"max_position_embeddings"}, 2048));
 }
@@ -72,8 +73,7 @@ void Falcon(Draft* draft) {
 void Qwen(Draft* draft) {
   const Settings& settings = draft->settings();
   draft->Token(Prefixed({"", "transformer."}, {"wte.weight"}),
-               {settings.Integer("vocab_size"), settings.Integer("hidden_size")},
-               settings.FlagOr("tie_word_embeddings", false).value);
+               {settings.Integer("vocab_size"), settings.Integer("hidden_size")}, draft->Tied(false));
   const RotaryKeys keys = {.theta_key = "rotary_emb_base", .partial_key = "rotary_pct"};
   Rotary(draft, keys, {.head_dim_key = "kv_channels", .head_dim = 128},
          settings.IntegerOr({"seq_length", "max_position_embeddings"}, 8192));
@@ -90,8 +90,7 @@ void ChatGlm(Draft* draft) {
     draft->Refuse(absl::StrCat(settings.Source("position_encoding_2d"), " is not served; say position: none"));
   }
   draft->Token(Prefixed({"", "transformer."}, {"embedding.word_embeddings.weight"}),
-               {settings.Integer("padded_vocab_size"), settings.Integer("hidden_size")},
-               settings.FlagOr("tie_word_embeddings", false).value);
+               {settings.Integer("padded_vocab_size"), settings.Integer("hidden_size")}, draft->Tied(false));
   const auto ratio = settings.NumberOr({"rope_ratio"}, 1.0);
   if (ratio.value != 1.0 && !GivesTheta(*draft) && !draft->GivenPositionIsNo<config::RotaryPositions>()) {
     draft->Refuse(absl::StrCat(ratio.source,

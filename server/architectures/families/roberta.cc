@@ -40,6 +40,7 @@ bool InferRoberta(Draft* draft) {
     draft->Numbered(config::Numbering::kPadding);
     draft->Order(kin.order);
     EncoderNorm(draft, kin.prefix, draft->settings().NumberOr({"layer_norm_eps"}, 1e-12));
+    EncoderOutput(draft, {"lm_head.bias", "lm_head.decoder.bias"});
     return true;
   }
   return false;

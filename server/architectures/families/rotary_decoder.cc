@@ -1,5 +1,6 @@
 #include <array>
 
+#include "absl/strings/str_cat.h"
 #include "server/architectures/families/families.h"
 #include "server/architectures/families/heads.h"
 
@@ -83,12 +84,28 @@ void RefuseCohereWithoutTheta(Draft* draft) {
       "{ rotary: { theta: … } }");
 }
 
+// What is done to scores. Granite divides; MiniCPM divides its results by the ratio of two widths.
+void Output(const LlamaKin& kin, Draft* draft) {
+  const Settings& settings = draft->settings();
+  if (kin.model_type == "phi") draft->OutputBias({"lm_head.bias"});
+  if (kin.model_type == "cohere") draft->OutputScale(settings.NumberOr({"logit_scale"}, 0.0625));
+  if (kin.model_type == "granite") {
+    const auto divisor = settings.NumberOr({"logits_scaling"}, 1.0);
+    draft->OutputScale({1.0 / divisor.value, divisor.source});
+  }
+  if (kin.model_type == "minicpm" && draft->width() > 0) {
+    const auto base = settings.NumberOr({"dim_model_base"}, 1.0);
+    draft->OutputScale(
+        {base.value / static_cast<double>(draft->width()), absl::StrCat(base.source, ", width ", draft->width())});
+  }
+}
+
 void Llama(const LlamaKin& kin, Draft* draft) {
   const Settings& settings = draft->settings();
   Names names = Prefixed({"", "model."}, {kin.token});
   if (HasOriginalFiles(kin)) names.emplace_back(kOriginalTable);
-  draft->Token(names, {settings.Integer("vocab_size"), settings.Integer("hidden_size")},
-               settings.FlagOr("tie_word_embeddings", kin.tied).value);
+  draft->Token(names, {settings.Integer("vocab_size"), settings.Integer("hidden_size")}, draft->Tied(kin.tied));
+  Output(kin, draft);
   if (!kin.scale_key.empty()) {
     const auto factor = settings.NumberOr({kin.scale_key}, 1.0);
     if (factor.value != 1.0) draft->ScaleBy(factor);

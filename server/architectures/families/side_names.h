@@ -9,6 +9,9 @@
 
 namespace embd::architectures {
 
+/// The bias of the output, which most encoder-decoders keep although it is zero.
+inline constexpr char kFinalBias[] = "final_logits_bias";
+
 /// "encoder", "decoder".
 [[nodiscard]] absl::string_view SideName(config::Side side);
 

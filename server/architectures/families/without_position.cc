@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
 #include "server/architectures/families/families.h"
 #include "server/architectures/families/side_names.h"
@@ -14,9 +16,12 @@ void T5(Draft* draft) {
   for (const config::Side each : {config::Side::kEncoder, config::Side::kDecoder}) {
     if (side.value_or(each) == each) names.push_back(SideNames(each, "embed_tokens.weight").front());
   }
-  const bool tied = draft->model_type() != "mt5";
-  draft->Token(names, {settings.Integer("vocab_size"), settings.Integer("d_model")},
-               settings.FlagOr("tie_word_embeddings", tied).value);
+  const bool tied = draft->Tied(draft->model_type() != "mt5");
+  draft->Token(names, {settings.Integer("vocab_size"), settings.Integer("d_model")}, tied);
+  if (tied && draft->width() > 0) {
+    draft->OutputScale({1.0 / std::sqrt(static_cast<double>(draft->width())),
+                        absl::StrCat(draft->architecture(), ", width ", draft->width())});
+  }
   draft->NoPosition(draft->architecture());
   draft->Note("positions are relative: they are biases inside attention, not rows added at the input");
 }
@@ -26,7 +31,7 @@ void Bloom(Draft* draft) {
   auto columns = settings.Integer("n_embed");
   if (!columns.has_value()) columns = settings.Integer("hidden_size");
   draft->Token(Prefixed({"", "transformer."}, {"word_embeddings.weight"}), {settings.Integer("vocab_size"), columns},
-               settings.FlagOr("tie_word_embeddings", true).value);
+               draft->Tied(true));
   draft->NoPosition(draft->architecture());
   draft->Note(kAlibiNote);
   draft->Norm(Prefixed({"", "transformer."}, {"word_embeddings_layernorm.weight"}),
@@ -37,8 +42,7 @@ void Bloom(Draft* draft) {
 void Mpt(Draft* draft) {
   const Settings& settings = draft->settings();
   draft->Token(Prefixed({"", "transformer."}, {"wte.weight"}),
-               {settings.Integer("vocab_size"), settings.Integer("d_model")},
-               settings.FlagOr("tie_word_embeddings", true).value);
+               {settings.Integer("vocab_size"), settings.Integer("d_model")}, draft->Tied(true));
   draft->Trained(settings.IntegerOr({"max_seq_len"}, 2048));
   const auto attention = settings.Object("attn_config");
   const auto alibi = attention.has_value() ? attention->FlagOr("alibi", true) : Sourced<bool>{true, kClassDefault};
@@ -60,7 +64,7 @@ void FalconWithAlibi(Draft* draft) {
   auto columns = settings.Integer("n_embed");
   if (!columns.has_value()) columns = settings.Integer("hidden_size");
   draft->Token(Prefixed({"", "transformer."}, {"word_embeddings.weight"}), {settings.Integer("vocab_size"), columns},
-               settings.FlagOr("tie_word_embeddings", true).value);
+               draft->Tied(true));
   draft->NoPosition(settings.Source("alibi"));
   draft->Note(kAlibiNote);
 }

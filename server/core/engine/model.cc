@@ -40,6 +40,13 @@ std::string SettingLines(const ModelParts& parts) {
   }
   add(parts.zero_masked, "zero_masked");
   add(parts.saturate, "saturate");
+  // Results are never scored by another table than the token table, so its scale and the rest change nothing then.
+  if (const ModelOutput& output = parts.output; output.tied) {
+    add(output.scale != 1.0, "output_scale ", absl::Hex(std::bit_cast<std::uint64_t>(output.scale)));
+    add(output.softcap.has_value(), "output_softcap ",
+        absl::Hex(std::bit_cast<std::uint64_t>(output.softcap.value_or(0))));
+    add(!output.bias.empty(), "output_bias ", Sha256Hex(std::as_bytes(std::span(output.bias))));
+  }
   return text;
 }
 
@@ -145,6 +152,20 @@ absl::Status CheckLayerNorm(const ModelParts& parts) {
   return absl::OkStatus();
 }
 
+absl::Status CheckOutput(const ModelParts& parts) {
+  const ModelOutput& output = parts.output;
+  for (const auto& [name, value] :
+       {std::pair("scale", output.scale), std::pair("softcap", output.softcap.value_or(1))}) {
+    if (std::isfinite(value) && value > 0) continue;
+    return Invalid(parts, absl::StrCat("output.", name, " must be a finite number > 0, got ", value));
+  }
+  if (output.bias.empty() || static_cast<std::int64_t>(output.bias.size()) == parts.token.table.rows()) {
+    return absl::OkStatus();
+  }
+  return Invalid(parts, absl::StrCat("output.bias has ", output.bias.size(), " elements, vocab_size is ",
+                                     parts.token.table.rows()));
+}
+
 absl::Status Check(const ModelParts& parts) {
   if (absl::Status status = CheckIds(parts); !status.ok()) return status;
   if (absl::Status status = CheckPositions(parts); !status.ok()) return status;
@@ -153,6 +174,7 @@ absl::Status Check(const ModelParts& parts) {
     if (absl::Status status = CheckSameWidth(parts, "token type tables", dim); !status.ok()) return status;
   }
   if (absl::Status status = CheckLayerNorm(parts); !status.ok()) return status;
+  if (absl::Status status = CheckOutput(parts); !status.ok()) return status;
   if (!std::isfinite(parts.token_scale)) return Invalid(parts, "the token scale is not finite");
   if (parts.vocabulary.has_value() && parts.vocabulary->size() != parts.token.table.rows()) {
     return Invalid(parts, absl::StrCat("the vocabulary has ", parts.vocabulary->size(), " words, the token table ",

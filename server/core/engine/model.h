@@ -70,6 +70,15 @@ struct ModelLayerNorm {
   std::string source;
 };
 
+/// How a model's results become scores of its token rows: scale · (vector . row), plus the row's bias, then
+/// softcap · tanh(score / softcap).
+struct ModelOutput {
+  bool tied = true;               ///< false: another table than the token table is the model's projection
+  double scale = 1.0;             ///< > 0
+  std::optional<double> softcap;  ///< > 0; unset: none
+  std::vector<float> bias;        ///< one a token row; empty: none
+};
+
 /// What was found out about a model rather than spelled out.
 struct InferredValue {
   std::string key;
@@ -103,6 +112,7 @@ struct ModelParts {
   bool zero_masked = false;  ///< cells that a mask masks are zero after everything
   bool saturate = false;     ///< see Model::saturate
   std::optional<std::int64_t> trained_context_length;
+  ModelOutput output;
   std::optional<Vocabulary> vocabulary;
   std::string architecture;
   std::vector<InferredValue> inferred_from;
@@ -119,8 +129,9 @@ class Model {
   /// Errors:
   ///   INVALID_ARGUMENT  [INVALID_MODEL] tables of different embedding_dim; a position table that is missing, or too
   ///                     much, for the encoding, or that the numbering leaves no row of; ids outside the table;
-  ///                     LayerNorm vectors of another length; a vocabulary whose words are not as many as the token
-  ///                     rows. The message names the model and both sides.
+  ///                     LayerNorm vectors of another length; an output scale or softcap that is no finite number
+  ///                     above 0; an output bias or a vocabulary that are not as many as the token rows. The message
+  ///                     names the model and both sides.
   [[nodiscard]] static absl::StatusOr<std::shared_ptr<const Model>> Create(ModelParts parts);
 
   [[nodiscard]] const std::string& name() const { return parts_.name; }
@@ -169,6 +180,7 @@ class Model {
   /// Whether a finite result that the output type would round to infinity becomes its largest finite value instead.
   [[nodiscard]] bool saturate() const { return parts_.saturate; }
   [[nodiscard]] std::optional<std::int64_t> trained_context_length() const { return parts_.trained_context_length; }
+  [[nodiscard]] const ModelOutput& output() const { return parts_.output; }
   [[nodiscard]] const Vocabulary* vocabulary() const { return parts_.vocabulary ? &*parts_.vocabulary : nullptr; }
   [[nodiscard]] const std::string& architecture() const { return parts_.architecture; }
   [[nodiscard]] const std::vector<InferredValue>& inferred_from() const { return parts_.inferred_from; }

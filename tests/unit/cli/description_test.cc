@@ -35,7 +35,11 @@ client::ModelDescription Opt() {
           .out_of_range = client::OutOfRangePolicy::kUnk,
           .unk_id = 3,
           .out_of_range_ids = 7,
-          .notes = {"its layers project the vectors first"}};
+          .notes = {"its layers project the vectors first"},
+          .output_tied = true,
+          .output_scale = 0.0625,
+          .output_softcap = 30,
+          .has_output_bias = true};
 }
 
 TEST(DescriptionText, ShowsHowTheInputStageComputes) {
@@ -51,6 +55,7 @@ TEST(DescriptionText, ShowsHowTheInputStageComputes) {
                                                 "overflow                largest finite value\n"
                                                 "ids out of range        row 3, 7 so far\n"
                                                 "trained context length  2048\n"
+                                                "output projection       token table, scale 0.0625, bias, softcap 30\n"
                                                 "note                    its layers project the vectors first\n"));
 }
 
@@ -64,7 +69,7 @@ TEST(DescriptionText, EndsWithWhatWasInferred) {
 TEST(DescriptionText, LeavesOutWhatIsAsUsual) {
   EXPECT_THAT(DescriptionText({.name = "plain", .out_of_range = client::OutOfRangePolicy::kError}),
               AllOf(Not(HasSubstr("numbering")), Not(HasSubstr("scale")), Not(HasSubstr("norm")),
-                    Not(HasSubstr("range")), Not(HasSubstr("inferred"))));
+                    Not(HasSubstr("projection")), Not(HasSubstr("range")), Not(HasSubstr("inferred"))));
 }
 
 TEST(DescriptionJson, HasEveryField) {
@@ -87,6 +92,10 @@ TEST(DescriptionJson, HasEveryField) {
   EXPECT_EQ(model["out_of_range"], "unk");
   EXPECT_EQ(model["unk_id"], 3);
   EXPECT_EQ(model["out_of_range_ids"], 7);
+  EXPECT_EQ(model["output_tied"], true);
+  EXPECT_EQ(model["output_scale"], 0.0625);
+  EXPECT_EQ(model["output_softcap"], 30);
+  EXPECT_EQ(model["has_output_bias"], true);
   EXPECT_EQ(model["notes"], json({"its layers project the vectors first"}));
   EXPECT_EQ(model["inferred_from"][1], json({{"key", "token.tensor"}, {"value", "wte"}, {"source", "config.json"}}));
 }

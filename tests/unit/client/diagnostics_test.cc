@@ -103,7 +103,8 @@ TEST(DescribeModel, ReturnsHowTheInputStageComputes) {
     token_types_share_token_table: true token_types_only_when_sent: true position_before_type: true
     layer_norm_eps: 1e-12 zero_masked: true saturate: true
     out_of_range: OUT_OF_RANGE_POLICY_UNK unk_id: 3 out_of_range_ids: 7
-    inferred_from { key: "k" value: "v" source: "s" } inferred_from { key: "l" } notes: "n")")});
+    inferred_from { key: "k" value: "v" source: "s" } inferred_from { key: "l" } notes: "n"
+    output_tied: true output_scale: 0.25 output_softcap: 30 has_output_bias: true)")});
 
   ASSERT_OK_AND_ASSIGN(const ModelDescription model, ConnectTo(server).DescribeModel({.model = "a"}));
 
@@ -129,6 +130,10 @@ TEST(DescribeModel, ReturnsHowTheInputStageComputes) {
   EXPECT_EQ(model.inferred_from[0].value, "v");
   EXPECT_EQ(model.inferred_from[0].source, "s");
   EXPECT_THAT(model.notes, ElementsAre("n"));
+  EXPECT_TRUE(model.output_tied);
+  EXPECT_EQ(model.output_scale, 0.25);
+  EXPECT_EQ(model.output_softcap, 30);
+  EXPECT_TRUE(model.has_output_bias);
 }
 
 TEST(DescribeModel, LeavesUnsetWhatTheModelHasNot) {

@@ -211,11 +211,35 @@ TEST(ModelChecksum, CoversEverySettingThatChangesResults) {
       checksum_of([](ModelParts& parts) { parts.layer_norm->parameters.eps = 1e-12; }),
       checksum_of([](ModelParts& parts) { parts.zero_masked = true; }),
       checksum_of([](ModelParts& parts) { parts.saturate = true; }),
+      checksum_of([](ModelParts& parts) { parts.output.scale = 2; }),
+      checksum_of([](ModelParts& parts) { parts.output.softcap = 2; }),
+      checksum_of([](ModelParts& parts) {
+        parts.output.bias = {0, 0, 0, 0};
+      }),
   };
 
   std::sort(sums.begin(), sums.end());
 
   EXPECT_EQ(std::adjacent_find(sums.begin(), sums.end()), sums.end()) << "two models have one checksum";
+}
+
+// Nothing is scored by its token table then.
+TEST(ModelChecksum, LeavesOutTheOutputOfAModelThatIsNotTied) {
+  ModelParts parts = Tokens(4);
+  parts.output = {.tied = false, .scale = 2, .softcap = 3, .bias = {0, 0, 0, 0}};
+
+  EXPECT_EQ(Model::Create(std::move(parts)).value()->checksum(), Model::Create(Tokens(4)).value()->checksum());
+}
+
+TEST(ModelOutput, ThatScoresNothingIsRefused) {
+  const auto create = [](const ModelOutput& output) {
+    ModelParts parts = Tokens(3);
+    parts.output = output;
+    return Model::Create(std::move(parts));
+  };
+  EXPECT_THAT(create({.scale = 0}), StatusIs(kInvalid, HasSubstr("output.scale must be a finite number > 0, got 0")));
+  EXPECT_THAT(create({.softcap = -1}), StatusIs(kInvalid, HasSubstr("output.softcap must be a finite number > 0")));
+  EXPECT_THAT(create({.bias = {1, 2}}), StatusIs(kInvalid, HasSubstr("output.bias has 2 elements, vocab_size is 3")));
 }
 
 TEST(ModelLayerNorm, IsPartOfTheChecksum) {

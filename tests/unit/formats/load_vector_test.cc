@@ -81,11 +81,21 @@ TEST_F(LoadVectorTest, EmptyVectorIsOne) {
   EXPECT_THAT(values, IsEmpty());
 }
 
+// As transformers stores final_logits_bias.
+TEST_F(LoadVectorTest, ASingleRowOfSafetensorsIsAVector) {
+  const std::string path =
+      folder_.Write("m.safetensors", SafetensorsFile(Header({Entry("row", "F32", "[1,2]", 0, 8)}), Raw<float>({3, 4})));
+
+  ASSERT_OK_AND_ASSIGN(const std::vector<float> values, LoadVector(path, "row"));
+
+  EXPECT_THAT(values, ElementsAre(3, 4));
+}
+
 TEST_F(LoadVectorTest, OtherShapesAndTypesAreRefused) {
   const std::string path =
       folder_.Write("m.safetensors",
-                    SafetensorsFile(Header({Entry("table", "F32", "[1,1]", 0, 4), Entry("ids", "I64", "[1]", 4, 12)}),
-                                    std::string(12, '\0')));
+                    SafetensorsFile(Header({Entry("table", "F32", "[2,1]", 0, 8), Entry("ids", "I64", "[1]", 8, 16)}),
+                                    std::string(16, '\0')));
 
   EXPECT_THAT(LoadVector(path, "table"),
               AllOf(StatusIs(absl::StatusCode::kInvalidArgument,

@@ -24,10 +24,12 @@ TEST(StampFiles, EveryNamedFileHasAStampInOrderOfPath) {
   model.token_types = config::TokenTypes{.source = config::TableFile{.path = folder.Write("s.npy", "s")}};
   model.layer_norm = config::LayerNorm{.weight = config::TableFile{.path = folder.Write("w.npy", "w")},
                                        .bias = config::TableFile{.path = folder.Write("b.npy", "b")}};
+  model.output.bias = config::TableFile{.path = folder.Write("o.npy", "o")};
 
   EXPECT_THAT(StampFiles(model),
-              ElementsAre(At(folder.Path("a.vocab")), At(folder.Path("b.npy")), At(folder.Path("p.npy")),
-                          At(folder.Path("s.npy")), At(folder.Path("t.npy")), At(folder.Path("w.npy"))));
+              ElementsAre(At(folder.Path("a.vocab")), At(folder.Path("b.npy")), At(folder.Path("o.npy")),
+                          At(folder.Path("p.npy")), At(folder.Path("s.npy")), At(folder.Path("t.npy")),
+                          At(folder.Path("w.npy"))));
 }
 
 TEST(StampFiles, ComputedModelHasNone) {

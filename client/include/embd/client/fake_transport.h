@@ -44,6 +44,11 @@ struct FakeModel {
   std::map<std::string, RotaryParameters> rotary_layer_types = {};
   /// What replies and DescribeModel say of all its tables, and if_checksum must be.
   std::string checksum = "fake";
+  /// How its results are projected, as DescribeModel tells it; the bias is V numbers, or none.
+  bool output_tied = true;
+  double output_scale = 1;
+  std::optional<double> output_softcap = {};
+  std::vector<float> output_bias = {};
 };
 
 /// A transport in memory, for tests of code that uses a Client:
