@@ -181,6 +181,7 @@ absl::StatusOr<GradientPlan> GradientPlan::Create(std::shared_ptr<const Model> m
   input.batch.packed = !input.batch.row_lengths.empty();
   input.batch.output_type = ElementType::kFloat32;
   input.batch.layer_norm = false;
+  input.batch.counts_out_of_range = false;  // they were, when the batch was embedded
   const std::vector<TableRole> roles = input.tables.empty() ? TablesRead(*model, input.batch) : input.tables;
   EmbedLimits of_batch = limits;  // its vectors are no reply
   of_batch.max_response_bytes = std::numeric_limits<std::int64_t>::max();
