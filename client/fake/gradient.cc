@@ -10,6 +10,7 @@
 #include "client/fake/compose.h"
 #include "client/fake/embed_checks.h"
 #include "client/fake/lookup.h"
+#include "client/fake/output_side.h"
 #include "client/fake/refusal.h"
 #include "client/fake/widen.h"
 
@@ -164,7 +165,7 @@ TableGradient AddUp(const FakeModel& model, const GradientRequest& request, cons
 
 absl::StatusOr<Gradients> FindGradients(const FakeModel& model, const GradientRequest& request,
                                         const ServerLimits& limits) {
-  if (request.output_side.has_value()) return absl::UnimplementedError("the fake has no output side");
+  if (request.output_side.has_value()) return FindOutputSideGradient(model, request);
   const auto tables = ChooseTables(model, request);
   if (!tables.ok()) return tables.status();
   const EmbedRequest embed = BatchOf(request);

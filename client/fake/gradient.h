@@ -8,9 +8,9 @@
 
 namespace embd::client::fake {
 
-/// The gradients of a batch, cell by cell. A limit of 0 is none.
+/// The gradients of a batch, cell by cell, or of an output side. A limit of 0 is none.
 ///
-/// Errors: as EmbeddingService.Gradient of the .proto; UNIMPLEMENTED with an output side.
+/// Errors: as EmbeddingService.Gradient of the .proto.
 [[nodiscard]] absl::StatusOr<Gradients> FindGradients(const FakeModel& model, const GradientRequest& request,
                                                       const ServerLimits& limits);
 
