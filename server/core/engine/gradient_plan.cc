@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -19,8 +20,6 @@ namespace {
 constexpr TableRole kRoles[] = {TableRole::kToken, TableRole::kPosition, TableRole::kTokenType};
 constexpr std::int64_t kPieceElements = std::int64_t{1} << 16;  // that one thread works on at a time
 constexpr std::int64_t kNumberBytes = 26;                       // of a row's id, count and norm in a reply, at most
-
-std::string OfModel(const Model& model) { return absl::StrCat(" of model ", Quote(model.name())); }
 
 bool PartReads(Part part, TableRole role) {
   switch (role) {
@@ -125,7 +124,7 @@ TableGradient FindRows(const EmbedPlan& batch, TableRole role) {
   return gradient;
 }
 
-// All of them as factors of 2^63 at most: rows are no more than cells, each of which came with a vector.
+// Overflows nothing: rows are no more than cells, each of which came with a vector.
 std::int64_t BytesOf(const std::vector<TableGradient>& tables) {
   std::int64_t bytes = 0;
   for (const TableGradient& table : tables) {
