@@ -67,7 +67,7 @@ class Gradient : public ::testing::Test {
     sinusoidal.position = config::SinusoidalPositions{.max_context_length = 8};
     config.models = {testing::SmallModel("lesson", 10, 4, 8), sum, bert, sinusoidal,
                      testing::SmallModel("wide", 3000, 64, 0)};
-    config.limits.max_response_bytes = 2 << 20;
+    config.limits.max_response_bytes = 1 << 20;
     served_ = new testing::ServedModels(config);
     client_ = new client::Client(served_->TcpClient());
   }
