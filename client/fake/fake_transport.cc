@@ -11,6 +11,7 @@
 #include "client/fake/compose.h"
 #include "client/fake/embed_checks.h"
 #include "client/fake/explain.h"
+#include "client/fake/gradient.h"
 #include "client/fake/lookup.h"
 #include "client/fake/narrow.h"
 #include "client/fake/nearest.h"
@@ -264,10 +265,12 @@ absl::StatusOr<PooledBags> FakeTransport::EmbedBags(const EmbedBagsRequest&, con
   return absl::UnimplementedError("EmbedBags");
 }
 
-absl::StatusOr<Gradients> FakeTransport::Gradient(const GradientRequest&, const CallOptions& options) {
+absl::StatusOr<Gradients> FakeTransport::Gradient(const GradientRequest& request, const CallOptions& options) {
   const std::lock_guard lock(state_->mutex);
   if (absl::Status status = state_->Enter("Gradient", options); !status.ok()) return status;
-  return absl::UnimplementedError("Gradient");
+  const auto model = state_->Find(request.model, request.model_version);
+  if (!model.ok()) return model.status();
+  return fake::FindGradients(**model, request, state_->server_info.limits);
 }
 
 absl::StatusOr<Projection> FakeTransport::Project(const ProjectRequest& request, const CallOptions& options) {

@@ -3,6 +3,7 @@
 #include "server/service/embed_chunks_reactor.h"
 #include "server/service/embed_stream_reactor.h"
 #include "server/service/embed_work.h"
+#include "server/service/gradient_answer.h"
 #include "server/service/pooled_unary.h"
 #include "server/service/project.h"
 #include "server/service/raw_unary.h"
@@ -50,8 +51,8 @@ grpc::ServerUnaryReactor* EmbeddingService::Gradient(grpc::CallbackServerContext
                                                      const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
   return RawUnary<v1::GradientRequest, v1::GradientResponse>::Start(
       backend_, Method::kGradient, context, request, reply, Length::kMedium,
-      [](const auto&, const Call&) -> absl::StatusOr<v1::GradientResponse> {
-        return absl::UnimplementedError("Gradient");
+      [this](const auto& message, const Call& call) {
+        return AnswerGradient(*backend_, message, [&call] { return call.Interrupted(); });
       });
 }
 

@@ -131,6 +131,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddVerifyCommand(app, action);
   AddRotateCommand(app, action);
   AddRotaryTableCommand(app, action);
+  AddGradientCommand(app, action);
   AddSimilarityCommand(app, action);
   AddNearestCommand(app, action);
   AddAnalogyCommand(app, action);

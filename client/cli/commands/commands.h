@@ -18,6 +18,7 @@ void AddEmbedCommand(CLI::App& app, Action& action);
 void AddVerifyCommand(CLI::App& app, Action& action);
 void AddRotateCommand(CLI::App& app, Action& action);
 void AddRotaryTableCommand(CLI::App& app, Action& action);
+void AddGradientCommand(CLI::App& app, Action& action);
 void AddSimilarityCommand(CLI::App& app, Action& action);
 void AddNearestCommand(CLI::App& app, Action& action);
 void AddAnalogyCommand(CLI::App& app, Action& action);

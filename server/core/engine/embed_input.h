@@ -38,6 +38,8 @@ struct EmbedInput {
   bool pad_left = false;                       ///< padding before the row; false: behind it
   std::optional<GivenVectors> inputs_embeds;
   bool unique = false;  ///< the rows of the distinct ids only, for kToken
+  /// Whether the model's LayerNorm, where it has one, is part of kComposed; false: the sum that goes into it.
+  bool layer_norm = true;
   /// Whether ids that are out of range, and read as something else, are counted: false for one that is planned again.
   bool counts_out_of_range = true;
 };

@@ -14,6 +14,8 @@ namespace embd::core {
 namespace {
 
 constexpr std::int64_t kPadding = -1;  // in place of a cell
+constexpr std::int64_t kZeroRow = EmbedPlan::kNoRow;  // in place of an id
+constexpr std::int64_t kPadding = -1;                 // in place of a cell
 
 }  // namespace
 
@@ -194,9 +196,15 @@ void EmbedPlan::ComposeCells(Cells cells, Stores stores) const {
     arguments.third = addends[1];
   }
   const bool composed = part() == Part::kComposed;
-  if (composed && model_->layer_norm().has_value()) arguments.layer_norm = &model_->layer_norm()->parameters;
+  if (composed && input_.layer_norm && model_->layer_norm().has_value()) {
+    arguments.layer_norm = &model_->layer_norm()->parameters;
+  }
   core::Compose(arguments);
-  if (composed && model_->zero_masked() && !input_.attention_mask.empty()) ZeroMaskedRows(cells);
+  if (ZeroesMasked()) ZeroMaskedRows(cells);
+}
+
+bool EmbedPlan::ZeroesMasked() const {
+  return part() == Part::kComposed && model_->zero_masked() && !input_.attention_mask.empty();
 }
 
 void EmbedPlan::ZeroMaskedRows(Cells cells) const {

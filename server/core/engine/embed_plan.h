@@ -21,6 +21,9 @@
 
 namespace embd::core {
 
+/// The tables whose rows may be terms of a cell's sum.
+enum class TableRole { kToken, kPosition, kTokenType };
+
 /// A checked batch: everything that `Compose` needs, and the size of its result before anything of it is allocated.
 ///
 /// Ownership: keeps the model alive. Thread safety: never changes after `Create`; `Compose` may run on several threads.
@@ -67,6 +70,18 @@ class EmbedPlan {
   [[nodiscard]] bool reads_growing_rows() const {
     return positions_.used && positions_.end_row > model_->position()->table.rows();
   }
+  /// Stands for a row where a cell adds none.
+  static constexpr std::int64_t kNoRow = -1;
+  /// For each cell the row of the table in that role that it adds; kNoRow where the part or the request has no such
+  /// term, where a row of zeros stands in for it, and where the cell is zero after everything because it is masked. Of
+  /// token types, rows of Model::token_type_table. Cost: a value a cell.
+  [[nodiscard]] std::vector<std::int64_t> AddedRows(TableRole role) const;
+  /// What the token row of a cell is multiplied by, and then divided by. Not for given vectors.
+  struct TokenFactors {
+    float scale;
+    float divisor;
+  };
+  [[nodiscard]] TokenFactors TokenFactorsOf(std::int64_t cell) const;
   /// What the caller should know although nothing is wrong.
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
   /// Whether this is the first request of the model whose ids were outside [0, V) and not refused.
@@ -82,6 +97,7 @@ class EmbedPlan {
 
  private:
   static constexpr std::size_t kBlockRows = 128;
+  static constexpr float kKeptAtTraining = static_cast<float>(1 - 0.15 * 0.8);  // ESM's token dropout
 
   // A cell of the batch, and where its row of the result goes.
   struct Cell {
@@ -121,6 +137,7 @@ class EmbedPlan {
   [[nodiscard]] std::int64_t PositionRow(BatchShape::Place place, std::int64_t cell) const;
   [[nodiscard]] const std::byte* TokenRow(std::int64_t cell) const;
   [[nodiscard]] const float* Divisors(Cells cells, BlockDivisors* divisors) const;
+  [[nodiscard]] bool ZeroesMasked() const;
   void ZeroMaskedRows(Cells cells) const;
 
   std::shared_ptr<const Model> model_;

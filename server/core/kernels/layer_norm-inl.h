@@ -8,47 +8,67 @@
 #define EMBD_SERVER_CORE_KERNELS_LAYER_NORM_INL_H_
 #endif
 
-#include <array>
 #include <cmath>
 
 #include "hwy/highway.h"
+#include "server/core/kernels/fixed_order_sum-inl.h"
 #include "server/core/kernels/layer_norm.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace embd::core {
 namespace HWY_NAMESPACE {
 
-inline constexpr std::size_t kSums = 16;
+// What turns an element of a row into a normal one: (x - mean) * factor.
+struct Moments {
+  double mean;
+  double factor;
+};
 
-// Adds what `term` makes of each element, in the order that layer_norm.h tells.
-template <class TermOf>
-HWY_INLINE double FixedOrderSum(const float* row, std::size_t dim, const TermOf& term) {
-  std::array<double, kSums> sums = {};
-  std::size_t i = 0;
-  for (; i + kSums <= dim; i += kSums) {
-    for (std::size_t j = 0; j < kSums; ++j) sums[j] += term(static_cast<double>(row[i + j]));
-  }
-  for (std::size_t j = 0; i + j < dim; ++j) sums[j] += term(static_cast<double>(row[i + j]));
-  for (std::size_t width = kSums / 2; width > 0; width /= 2) {
-    for (std::size_t j = 0; j < width; ++j) sums[j] += sums[j + width];
-  }
-  return sums[0];
+HWY_INLINE Moments MomentsOf(const float* row, std::size_t dim, double eps) {
+  const auto count = static_cast<double>(dim);
+  const double mean = FixedOrderSum(dim, [row](std::size_t i) HWY_ATTR { return static_cast<double>(row[i]); }) / count;
+  const double variance = FixedOrderSum(dim,
+                                        [row, mean](std::size_t i) HWY_ATTR {
+                                          const double centred = static_cast<double>(row[i]) - mean;
+                                          return centred * centred;
+                                        }) /
+                          count;
+  return {.mean = mean, .factor = 1.0 / std::sqrt(variance + eps)};
 }
 
 HWY_INLINE void NormaliseRows(const LayerNormParameters& parameters, std::size_t row_count, float* rows) {
   const std::size_t dim = parameters.weight.size();
   const float* const weight = parameters.weight.data();
   const float* const bias = parameters.bias.data();
+  for (std::size_t r = 0; r < row_count; ++r) {
+    float* const row = rows + r * dim;
+    const Moments moments = MomentsOf(row, dim, parameters.eps);
+    for (std::size_t i = 0; i < dim; ++i) {
+      const double normal = (static_cast<double>(row[i]) - moments.mean) * moments.factor;
+      row[i] = static_cast<float>(normal * static_cast<double>(weight[i]) + static_cast<double>(bias[i]));
+    }
+  }
+}
+
+// `rows` are what was normalised, and become the gradient with respect to it.
+HWY_INLINE void GoBackRows(const LayerNormParameters& parameters, std::size_t row_count, const float* gradients,
+                           float* rows) {
+  const std::size_t dim = parameters.weight.size();
+  const float* const weight = parameters.weight.data();
   const auto count = static_cast<double>(dim);
   for (std::size_t r = 0; r < row_count; ++r) {
     float* const row = rows + r * dim;
-    const double mean = FixedOrderSum(row, dim, [](double x) HWY_ATTR { return x; }) / count;
-    const double variance =
-        FixedOrderSum(row, dim, [mean](double x) HWY_ATTR { return (x - mean) * (x - mean); }) / count;
-    const double factor = 1.0 / std::sqrt(variance + parameters.eps);
+    const float* const gradient = gradients + r * dim;
+    const Moments moments = MomentsOf(row, dim, parameters.eps);
+    const auto weighted = [gradient, weight](std::size_t i)
+                              HWY_ATTR { return static_cast<double>(gradient[i]) * static_cast<double>(weight[i]); };
+    const auto normal = [row, moments](std::size_t i)
+                            HWY_ATTR { return (static_cast<double>(row[i]) - moments.mean) * moments.factor; };
+    const double mean = FixedOrderSum(dim, weighted) / count;
+    const double slope =
+        FixedOrderSum(dim, [&weighted, &normal](std::size_t i) HWY_ATTR { return weighted(i) * normal(i); }) / count;
     for (std::size_t i = 0; i < dim; ++i) {
-      const double normal = (static_cast<double>(row[i]) - mean) * factor;
-      row[i] = static_cast<float>(normal * static_cast<double>(weight[i]) + static_cast<double>(bias[i]));
+      row[i] = static_cast<float>(moments.factor * (weighted(i) - mean - normal(i) * slope));
     }
   }
 }

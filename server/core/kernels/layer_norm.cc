@@ -14,6 +14,11 @@ void LayerNormRows(const LayerNormParameters& parameters, std::size_t row_count,
   NormaliseRows(parameters, row_count, rows);
 }
 
+void LayerNormBackwardRows(const LayerNormParameters& parameters, std::size_t row_count, const float* gradients,
+                           float* rows) {
+  GoBackRows(parameters, row_count, gradients, rows);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace embd::core
 HWY_AFTER_NAMESPACE();
@@ -22,9 +27,15 @@ HWY_AFTER_NAMESPACE();
 namespace embd::core {
 
 HWY_EXPORT(LayerNormRows);
+HWY_EXPORT(LayerNormBackwardRows);
 
 void LayerNormRows(const LayerNormParameters& parameters, std::size_t row_count, float* rows) {
   HWY_DYNAMIC_DISPATCH(LayerNormRows)(parameters, row_count, rows);
+}
+
+void LayerNormBackwardRows(const LayerNormParameters& parameters, std::size_t row_count, const float* gradients,
+                           float* rows) {
+  HWY_DYNAMIC_DISPATCH(LayerNormBackwardRows)(parameters, row_count, gradients, rows);
 }
 
 }  // namespace embd::core

@@ -23,6 +23,15 @@ struct LayerNormParameters {
 /// +4, +2, +1). Thread safety: thread-safe. Cost: three passes over a row in the cache.
 void LayerNormRows(const LayerNormParameters& parameters, std::size_t row_count, float* rows);
 
+/// The way back: `rows` hold what LayerNormRows would normalise, `gradients` the gradient with respect to its result,
+/// of the same shape; `rows` become the gradient with respect to what they held:
+///
+///     dx = (g * weight - mean(g * weight) - n * mean(g * weight * n)) / sqrt(variance + eps)
+///
+/// where n = (x - mean) / sqrt(variance + eps). Rounding, order and thread safety as above. Cost: five passes.
+void LayerNormBackwardRows(const LayerNormParameters& parameters, std::size_t row_count, const float* gradients,
+                           float* rows);
+
 }  // namespace embd::core
 
 #endif  // EMBD_SERVER_CORE_KERNELS_LAYER_NORM_H_
