@@ -133,6 +133,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddRotaryTableCommand(app, action);
   AddSimilarityCommand(app, action);
   AddCompareCommand(app, action);
+  AddPlotCommand(app, action);
   AddLoadCommand(app, action);
   AddUnloadCommand(app, action);
   AddReloadCommand(app, action);

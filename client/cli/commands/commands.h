@@ -20,6 +20,7 @@ void AddRotateCommand(CLI::App& app, Action& action);
 void AddRotaryTableCommand(CLI::App& app, Action& action);
 void AddSimilarityCommand(CLI::App& app, Action& action);
 void AddCompareCommand(CLI::App& app, Action& action);
+void AddPlotCommand(CLI::App& app, Action& action);
 void AddLoadCommand(CLI::App& app, Action& action);
 void AddUnloadCommand(CLI::App& app, Action& action);
 void AddReloadCommand(CLI::App& app, Action& action);
