@@ -1,12 +1,15 @@
-#include <cairo/cairo-svg.h>
-#include <cairo/cairo.h>
+#include <cairo-svg.h>
+#include <cairo.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <initializer_list>
 #include <memory>
 #include <new>
 #include <numbers>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/plot/layout.h"
@@ -62,7 +65,8 @@ cairo_font_extents_t LineExtents(cairo_t* context) {
 // Draws the items of a scene.
 class Painter {
  public:
-  explicit Painter(cairo_t* context) : context_(context) {}
+  explicit Painter(cairo_t* context)
+      : context_(context), is_vector_(cairo_surface_get_type(cairo_get_target(context)) == CAIRO_SURFACE_TYPE_SVG) {}
 
   void operator()(const Stroke& stroke) const {
     SetColour(stroke.colour);
@@ -98,14 +102,18 @@ class Painter {
 
   void operator()(const Cells& cells) const {
     if (cells.colours.empty()) return;
-    const SurfacePointer image = Owned(cairo_image_surface_create(CAIRO_FORMAT_RGB24, cells.columns, cells.rows()));
-    CopyColours(cells, image.get());
+    const int across = Repeats(cells.box.width, cells.columns);
+    const int down = Repeats(cells.box.height, cells.rows());
+    const int width = cells.columns * across;
+    const int height = cells.rows() * down;
+    const SurfacePointer image = Owned(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height));
+    CopyColours(cells, across, down, image.get());
     cairo_save(context_);
     cairo_translate(context_, cells.box.left, cells.box.top);
-    cairo_scale(context_, cells.box.width / cells.columns, cells.box.height / cells.rows());
+    cairo_scale(context_, cells.box.width / width, cells.box.height / height);
     cairo_set_source_surface(context_, image.get(), 0, 0);
     cairo_pattern_set_filter(cairo_get_source(context_), CAIRO_FILTER_NEAREST);
-    cairo_rectangle(context_, 0, 0, cells.columns, cells.rows());
+    cairo_rectangle(context_, 0, 0, width, height);
     cairo_fill(context_);
     cairo_restore(context_);
   }
@@ -162,18 +170,30 @@ class Painter {
     return false;
   }
 
-  static void CopyColours(const Cells& cells, cairo_surface_t* image) {
-    unsigned char* const pixels = cairo_image_surface_get_data(image);
+  // How many pixels of an embedded image a cell gets along one side. Programs that show an .svg smooth images, so cells
+  // need pixels enough there to have sharp edges; a .png has all pixels that will be.
+  [[nodiscard]] int Repeats(double length, int cells) const {
+    constexpr double kPixelsPerUnit = 2;
+    return is_vector_ ? std::max(1, static_cast<int>(length * kPixelsPerUnit / cells)) : 1;
+  }
+
+  static void CopyColours(const Cells& cells, int across, int down, cairo_surface_t* image) {
+    unsigned char* pixels = cairo_image_surface_get_data(image);
     if (pixels == nullptr) return;  // the surface has failed, and so will the context that it becomes a source of
     const auto stride = static_cast<std::size_t>(cairo_image_surface_get_stride(image));
-    const auto columns = static_cast<std::size_t>(cells.columns);
-    for (std::size_t row = 0; row * columns < cells.colours.size(); ++row) {
-      std::memcpy(pixels + row * stride, cells.colours.data() + row * columns, columns * sizeof(Colour));
+    std::vector<Colour> line(static_cast<std::size_t>(cells.columns) * static_cast<std::size_t>(across));
+    auto cell = cells.colours.begin();
+    for (int row = 0; row < cells.rows(); ++row) {
+      for (auto at = line.begin(); at != line.end(); at += across) std::fill_n(at, across, *cell++);
+      for (int i = 0; i < down; ++i, pixels += stride) {
+        std::memcpy(pixels, line.data(), line.size() * sizeof(Colour));
+      }
     }
     cairo_surface_mark_dirty(image);
   }
 
   cairo_t* context_;
+  bool is_vector_;
 };
 
 absl::Status Paint(const Scene& scene, double scale, cairo_surface_t* surface) {
