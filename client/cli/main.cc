@@ -70,7 +70,8 @@ int main(int argc, char** argv) {
                                       .sleep = absl::SleepFor,
                                       .steady = SteadyTime,
                                       .interrupted = Interrupted,
-                                      .err_is_terminal = isatty(STDERR_FILENO) == 1};
+                                      .err_is_terminal = isatty(STDERR_FILENO) == 1,
+                                      .out_is_terminal = isatty(STDOUT_FILENO) == 1};
   const int code = embd::cli::RunCommandLine(std::vector<std::string>(argv + 1, argv + argc), world);
   std::cout.flush();
   if (!std::cout.good() && !ReaderHasGone()) {

@@ -13,6 +13,7 @@
 #include "client/fake/lookup.h"
 #include "client/fake/narrow.h"
 #include "client/fake/rotate.h"
+#include "client/fake/statistics.h"
 #include "client/fake/stream.h"
 #include "embd/client/error.h"
 
@@ -271,18 +272,22 @@ absl::StatusOr<Projection> FakeTransport::Project(const ProjectRequest&, const C
   return absl::UnimplementedError("Project");
 }
 
-absl::StatusOr<client::TableStatistics> FakeTransport::TableStatistics(const TableStatisticsRequest&,
+absl::StatusOr<client::TableStatistics> FakeTransport::TableStatistics(const TableStatisticsRequest& request,
                                                                        const CallOptions& options) {
   const std::lock_guard lock(state_->mutex);
   if (absl::Status status = state_->Enter("TableStatistics", options); !status.ok()) return status;
-  return absl::UnimplementedError("TableStatistics");
+  const auto model = state_->Find(request.model, request.model_version);
+  if (!model.ok()) return model.status();
+  return fake::ComputeStatistics(**model, request);
 }
 
-absl::StatusOr<client::CosineSimilarities> FakeTransport::CosineSimilarities(const CosineSimilaritiesRequest&,
+absl::StatusOr<client::CosineSimilarities> FakeTransport::CosineSimilarities(const CosineSimilaritiesRequest& request,
                                                                              const CallOptions& options) {
   const std::lock_guard lock(state_->mutex);
   if (absl::Status status = state_->Enter("CosineSimilarities", options); !status.ok()) return status;
-  return absl::UnimplementedError("CosineSimilarities");
+  const auto model = state_->Find(request.model, request.model_version);
+  if (!model.ok()) return model.status();
+  return fake::CompareRows(**model, request);
 }
 
 absl::StatusOr<client::NearestTokens> FakeTransport::NearestTokens(const NearestTokensRequest&,

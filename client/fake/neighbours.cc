@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "client/fake/lookup.h"
-#include "embd/client/error.h"
+#include "client/fake/refusal.h"
+#include "client/fake/table_choice.h"
 
 namespace embd::client::fake {
 namespace {
@@ -39,26 +39,7 @@ void AddOffset(const float* rows, std::int64_t count, std::int64_t dim, std::int
   curve->max_cosine.push_back(most);
 }
 
-absl::Status InvalidOption(absl::string_view message) {
-  return ErrorWithReason(absl::StatusCode::kInvalidArgument, "INVALID_OPTION", message);
-}
-
-absl::Status CheckTable(const FakeModel& model, TableKind kind) {
-  if (kind < TableKind::kUnspecified || kind > TableKind::kOutput) {
-    return ErrorWithReason(absl::StatusCode::kInvalidArgument, "UNKNOWN_ENUM_VALUE",
-                           absl::StrCat("table ", static_cast<int>(kind), " is unknown"));
-  }
-  if (kind == TableKind::kToken || (kind == TableKind::kTokenType && TypeRows(model) > 0)) return absl::OkStatus();
-  const bool of_positions = kind == TableKind::kPosition || kind == TableKind::kUnspecified;
-  if (of_positions && PositionRows(model) > 0) return absl::OkStatus();
-  return ErrorWithReason(absl::StatusCode::kFailedPrecondition, of_positions ? "NO_POSITION_TABLE" : "NO_SUCH_TABLE",
-                         absl::StrCat("model \"", model.name, "\" has no such table"));
-}
-
-const std::vector<float>& TableOf(const FakeModel& model, TableKind kind) {
-  if (kind == TableKind::kToken) return model.token;
-  return kind == TableKind::kTokenType ? model.token_type : model.position;
-}
+absl::Status InvalidOption(absl::string_view message) { return Invalid("INVALID_OPTION", message); }
 
 // Fills in what 0 stands for.
 absl::StatusOr<NeighbourSimilarityRequest> Resolve(NeighbourSimilarityRequest request, std::int64_t table_rows) {
@@ -83,15 +64,14 @@ absl::StatusOr<NeighbourSimilarityRequest> Resolve(NeighbourSimilarityRequest re
 }  // namespace
 
 absl::StatusOr<NeighbourCurve> CompareNeighbours(const FakeModel& model, const NeighbourSimilarityRequest& request) {
-  if (absl::Status status = CheckTable(model, request.table); !status.ok()) return status;
-  const TableKind kind = request.table == TableKind::kUnspecified ? TableKind::kPosition : request.table;
-  const std::vector<float>& table = TableOf(model, kind);
-  const auto window = Resolve(request, static_cast<std::int64_t>(table.size()) / model.embedding_dim);
+  const auto table = ChooseTable(model, request.table, TableKind::kPosition);
+  if (!table.ok()) return table.status();
+  const auto window = Resolve(request, table->rows);
   if (!window.ok()) return window.status();
   const std::int64_t count = window->row_count;
-  const std::int64_t dim = model.embedding_dim;
-  const float* const rows = table.data() + window->first_row * dim;
-  NeighbourCurve curve = {.model = model.name, .model_version = model.version, .table = kind, .rows = count};
+  const std::int64_t dim = table->dim;
+  const float* const rows = table->row(window->first_row).data();
+  NeighbourCurve curve = {.model = model.name, .model_version = model.version, .table = table->kind, .rows = count};
   for (std::int64_t k = 1; k <= window->max_offset; ++k) AddOffset(rows, count, dim, k, &curve);
   for (std::int64_t p = 0; p < count; ++p) {
     curve.zero_rows += std::sqrt(Dot(rows + p * dim, rows + p * dim, dim)) < kSmallestNorm ? 1 : 0;

@@ -1,9 +1,11 @@
 #include "server/service/diagnostics_service.h"
 
+#include "server/service/cosine_similarities.h"
 #include "server/service/describe.h"
 #include "server/service/look_up_tokens.h"
 #include "server/service/raw_unary.h"
 #include "server/service/similarity.h"
+#include "server/service/table_statistics.h"
 
 namespace embd::service {
 
@@ -44,9 +46,10 @@ grpc::ServerUnaryReactor* DiagnosticsService::TableStatistics(grpc::CallbackServ
                                                               const grpc::ByteBuffer* request,
                                                               grpc::ByteBuffer* reply) {
   return RawUnary<v1::TableStatisticsRequest, v1::TableStatisticsResponse>::Start(
-      backend_, Method::kTableStatistics, context, request, reply, Length::kMedium,
-      [](const auto&, const Call&) -> absl::StatusOr<v1::TableStatisticsResponse> {
-        return absl::UnimplementedError("TableStatistics");
+      backend_, Method::kTableStatistics, context, request, reply, Length::kLong,
+      [this](const auto& message, const Call& call) {
+        return AnswerTableStatistics(backend_->models, backend_->diagnostics, message,
+                                     [&call] { return call.Interrupted(); });
       });
 }
 
@@ -55,8 +58,9 @@ grpc::ServerUnaryReactor* DiagnosticsService::CosineSimilarities(grpc::CallbackS
                                                                  grpc::ByteBuffer* reply) {
   return RawUnary<v1::CosineSimilaritiesRequest, v1::CosineSimilaritiesResponse>::Start(
       backend_, Method::kCosineSimilarities, context, request, reply, Length::kMedium,
-      [](const auto&, const Call&) -> absl::StatusOr<v1::CosineSimilaritiesResponse> {
-        return absl::UnimplementedError("CosineSimilarities");
+      [this](const auto& message, const Call& call) {
+        return AnswerCosineSimilarities(backend_->models, backend_->workers, message,
+                                        [&call] { return call.Interrupted(); });
       });
 }
 

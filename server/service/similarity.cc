@@ -23,7 +23,8 @@ absl::StatusOr<v1::NeighbourSimilarityResponse> AnswerNeighbourSimilarity(
   if (!model.ok()) return model.status();
   const auto table = ChooseTable(**model, request.table(), v1::TABLE_KIND_POSITION);
   if (!table.ok()) return table.status();
-  const auto& [kind, rows] = *table;
+  const v1::TableKind kind = table->kind;
+  const core::Table* const rows = table->table;
   absl::Status interruption;
   const auto curve = core::NeighbourSimilarity(
       *rows, {.max_offset = request.max_offset(), .first_row = request.first_row(), .row_count = request.row_count()},

@@ -4,19 +4,28 @@
 #include "server/core/error.h"
 
 namespace embd::service {
+namespace {
+
+ChosenTable Chosen(v1::TableKind kind, const core::ModelTable& entry) {
+  return {.kind = kind, .table = &entry.table, .entry = &entry};
+}
+
+}  // namespace
 
 absl::StatusOr<ChosenTable> ChooseTable(const core::Model& model, v1::TableKind named, v1::TableKind otherwise) {
   const v1::TableKind kind = named == v1::TABLE_KIND_UNSPECIFIED ? otherwise : named;
   switch (kind) {
-    case v1::TABLE_KIND_TOKEN: return ChosenTable{kind, &model.token().table};
+    case v1::TABLE_KIND_TOKEN: return Chosen(kind, model.token());
     case v1::TABLE_KIND_POSITION:
-      if (model.position() != nullptr) return ChosenTable{kind, &model.position()->table};
+      if (model.position() != nullptr) return Chosen(kind, *model.position());
       return core::Error(
           absl::StatusCode::kFailedPrecondition, "NO_POSITION_TABLE",
           absl::StrCat("model ", core::Quote(model.name()), " has no position table; its position encoding is ",
                        core::PositionEncodingName(model.position_encoding()), "; its token table can be asked for"));
     case v1::TABLE_KIND_TOKEN_TYPE:
-      if (const core::Table* const types = model.token_type_table()) return ChosenTable{kind, types};
+      if (const auto& types = model.token_types(); types.has_value()) {
+        return Chosen(kind, types->table.has_value() ? *types->table : model.token());
+      }
       [[fallthrough]];
     case v1::TABLE_KIND_OUTPUT:
       return core::Error(

@@ -10,7 +10,8 @@ namespace embd::service {
 /// One of a model's tables.
 struct ChosenTable {
   v1::TableKind kind = v1::TABLE_KIND_UNSPECIFIED;
-  const core::Table* table = nullptr;  ///< of the model, as long as that lives
+  const core::Table* table = nullptr;       ///< of the model, as long as that lives
+  const core::ModelTable* entry = nullptr;  ///< what holds `table`
 };
 
 /// The table of `model` that a request names; UNSPECIFIED means `otherwise`.

@@ -132,6 +132,8 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddRotateCommand(app, action);
   AddRotaryTableCommand(app, action);
   AddSimilarityCommand(app, action);
+  AddCosinesCommand(app, action);
+  AddStatsCommand(app, action);
   AddCompareCommand(app, action);
   AddPlotCommand(app, action);
   AddLoadCommand(app, action);

@@ -19,6 +19,8 @@ void AddVerifyCommand(CLI::App& app, Action& action);
 void AddRotateCommand(CLI::App& app, Action& action);
 void AddRotaryTableCommand(CLI::App& app, Action& action);
 void AddSimilarityCommand(CLI::App& app, Action& action);
+void AddCosinesCommand(CLI::App& app, Action& action);
+void AddStatsCommand(CLI::App& app, Action& action);
 void AddCompareCommand(CLI::App& app, Action& action);
 void AddPlotCommand(CLI::App& app, Action& action);
 void AddLoadCommand(CLI::App& app, Action& action);

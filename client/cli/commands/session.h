@@ -29,6 +29,7 @@ struct Surroundings {
   /// program, for commands that have something to say then.
   std::function<bool()> interrupted;
   bool err_is_terminal = false;  ///< whether progress may be drawn on `err`
+  bool out_is_terminal = false;  ///< whether `out` may have colours and block graphics
 };
 
 /// What a command works with.

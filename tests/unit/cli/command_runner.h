@@ -59,7 +59,8 @@ class CommandRunner {
         .sleep = [this](absl::Duration time) { now += time; },
         .steady = [this] { return looks.fetch_add(1) * absl::Milliseconds(1); },
         .interrupted = [this] { return interrupted; },
-        .err_is_terminal = err_is_terminal};
+        .err_is_terminal = err_is_terminal,
+        .out_is_terminal = out_is_terminal};
     const int code = RunCommandLine(arguments, world);
     return {.code = code, .out = out.str(), .err = err.str()};
   }
@@ -74,6 +75,7 @@ class CommandRunner {
   std::atomic<std::int64_t> looks = 0;
   bool interrupted = false;
   bool err_is_terminal = false;
+  bool out_is_terminal = false;
 };
 
 }  // namespace embd::cli::testing
