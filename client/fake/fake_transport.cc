@@ -10,8 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "client/fake/compose.h"
 #include "client/fake/embed_checks.h"
+#include "client/fake/explain.h"
 #include "client/fake/lookup.h"
 #include "client/fake/narrow.h"
+#include "client/fake/position_bands.h"
 #include "client/fake/rotate.h"
 #include "client/fake/statistics.h"
 #include "client/fake/stream.h"
@@ -297,24 +299,29 @@ absl::StatusOr<client::NearestTokens> FakeTransport::NearestTokens(const Nearest
   return absl::UnimplementedError("NearestTokens");
 }
 
-absl::StatusOr<client::PositionWavelengths> FakeTransport::PositionWavelengths(const PositionWavelengthsRequest&,
-                                                                               const CallOptions& options) {
+absl::StatusOr<client::PositionWavelengths> FakeTransport::PositionWavelengths(
+    const PositionWavelengthsRequest& request, const CallOptions& options) {
   const std::lock_guard lock(state_->mutex);
   if (absl::Status status = state_->Enter("PositionWavelengths", options); !status.ok()) return status;
-  return absl::UnimplementedError("PositionWavelengths");
+  const auto model = state_->FindUnlessEmpty(request.model, request.model_version);
+  if (!model.ok()) return model.status();
+  return fake::MeasureBands(*model, request);
 }
 
 absl::StatusOr<client::ShiftProperty> FakeTransport::ShiftProperty(const ShiftPropertyRequest&,
                                                                    const CallOptions& options) {
   const std::lock_guard lock(state_->mutex);
   if (absl::Status status = state_->Enter("ShiftProperty", options); !status.ok()) return status;
-  return absl::UnimplementedError("ShiftProperty");
+  return absl::UnimplementedError("the fake fits no maps");
 }
 
-absl::StatusOr<CellExplanation> FakeTransport::ExplainCell(const ExplainCellRequest&, const CallOptions& options) {
+absl::StatusOr<CellExplanation> FakeTransport::ExplainCell(const ExplainCellRequest& request,
+                                                           const CallOptions& options) {
   const std::lock_guard lock(state_->mutex);
   if (absl::Status status = state_->Enter("ExplainCell", options); !status.ok()) return status;
-  return absl::UnimplementedError("ExplainCell");
+  const auto model = state_->Find(request.model, request.model_version);
+  if (!model.ok()) return model.status();
+  return fake::Explain(**model, request, state_->server_info.limits);
 }
 
 absl::StatusOr<ServerInfo> FakeTransport::GetServerInfo(const CallOptions& options) {

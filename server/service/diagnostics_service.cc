@@ -2,8 +2,11 @@
 
 #include "server/service/cosine_similarities.h"
 #include "server/service/describe.h"
+#include "server/service/explain_cell.h"
 #include "server/service/look_up_tokens.h"
+#include "server/service/position_wavelengths.h"
 #include "server/service/raw_unary.h"
+#include "server/service/shift_property.h"
 #include "server/service/similarity.h"
 #include "server/service/table_statistics.h"
 
@@ -78,17 +81,15 @@ grpc::ServerUnaryReactor* DiagnosticsService::PositionWavelengths(grpc::Callback
                                                                   grpc::ByteBuffer* reply) {
   return RawUnary<v1::PositionWavelengthsRequest, v1::PositionWavelengthsResponse>::Start(
       backend_, Method::kPositionWavelengths, context, request, reply, Length::kMedium,
-      [](const auto&, const Call&) -> absl::StatusOr<v1::PositionWavelengthsResponse> {
-        return absl::UnimplementedError("PositionWavelengths");
-      });
+      [this](const auto& message, const Call&) { return AnswerPositionWavelengths(backend_->models, message); });
 }
 
 grpc::ServerUnaryReactor* DiagnosticsService::ShiftProperty(grpc::CallbackServerContext* context,
                                                             const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
   return RawUnary<v1::ShiftPropertyRequest, v1::ShiftPropertyResponse>::Start(
-      backend_, Method::kShiftProperty, context, request, reply, Length::kMedium,
-      [](const auto&, const Call&) -> absl::StatusOr<v1::ShiftPropertyResponse> {
-        return absl::UnimplementedError("ShiftProperty");
+      backend_, Method::kShiftProperty, context, request, reply, Length::kLong,
+      [this](const auto& message, const Call& call) {
+        return AnswerShiftProperty(backend_->models, message, [&call] { return call.Interrupted(); });
       });
 }
 
@@ -96,8 +97,8 @@ grpc::ServerUnaryReactor* DiagnosticsService::ExplainCell(grpc::CallbackServerCo
                                                           const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
   return RawUnary<v1::ExplainCellRequest, v1::ExplainCellResponse>::Start(
       backend_, Method::kExplainCell, context, request, reply, Length::kMedium,
-      [](const auto&, const Call&) -> absl::StatusOr<v1::ExplainCellResponse> {
-        return absl::UnimplementedError("ExplainCell");
+      [this](const auto& message, const Call&) {
+        return AnswerExplainCell(backend_->models, backend_->limits, message);
       });
 }
 

@@ -6,15 +6,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/core/engine/cell_rows.h"
 #include "server/core/engine/embed_checks.h"
 #include "server/core/error.h"
 
 namespace embd::core {
 namespace {
 
-constexpr std::int64_t kZeroRow = -1;                                  // in place of an id
-constexpr std::int64_t kPadding = -1;                                  // in place of a cell
-constexpr float kKeptAtTraining = static_cast<float>(1 - 0.15 * 0.8);  // ESM's token dropout
+constexpr std::int64_t kPadding = -1;  // in place of a cell
 
 }  // namespace
 
@@ -52,18 +51,12 @@ EmbedPlan::EmbedPlan(std::shared_ptr<const Model> model, EmbedInput input, Batch
 }
 
 void EmbedPlan::ReplaceIdsOutOfRange() {
-  const bool to_zero = model_->out_of_range() == OutOfRangePolicy::kZero;
-  const auto vocab_size = static_cast<std::uint64_t>(model_->vocab_size());
-  std::int64_t count = 0;
-  for (std::int64_t& id : input_.ids) {
-    if (static_cast<std::uint64_t>(id) < vocab_size) continue;
-    id = to_zero ? kZeroRow : model_->unk_id();
-    ++count;
-  }
+  const std::int64_t count = core::ReplaceIdsOutOfRange(*model_, input_.ids);
   if (count == 0) return;
+  const bool to_zero = model_->out_of_range() == OutOfRangePolicy::kZero;
   if (to_zero) zero_row_.resize(model_->token().table.row_bytes());
   if (input_.counts_out_of_range) first_out_of_range_ = model_->CountOutOfRangeIds(count) == 0;
-  warnings_.push_back(absl::StrCat(count, count == 1 ? " id was" : " ids were", " outside [0, ", vocab_size,
+  warnings_.push_back(absl::StrCat(count, count == 1 ? " id was" : " ids were", " outside [0, ", model_->vocab_size(),
                                    "), read as ", to_zero ? "a row of zeros" : absl::StrCat("id ", model_->unk_id())));
 }
 
@@ -79,17 +72,7 @@ void EmbedPlan::KeepDistinct() {
 
 void EmbedPlan::DropMaskTokens() {
   zero_row_.resize(model_->token().table.row_bytes());
-  for (std::int64_t b = 0; b < batch_size(); ++b) {
-    std::int64_t masks = 0, cells = 0;
-    for (std::int64_t cell = shape_.row_start(b); cell < shape_.row_start(b + 1); ++cell) {
-      const auto i = static_cast<std::size_t>(cell);
-      cells += input_.attention_mask.empty() ? 1 : input_.attention_mask[i];
-      if (input_.ids[i] != *model_->dropout_mask_id()) continue;
-      input_.ids[i] = kZeroRow;
-      ++masks;
-    }
-    divisors_.push_back(1.0f - static_cast<float>(masks) / static_cast<float>(cells));
-  }
+  divisors_ = core::DropMaskTokens(*model_->dropout_mask_id(), shape_, input_.attention_mask, input_.ids);
 }
 
 void EmbedPlan::Warn() {
@@ -116,11 +99,7 @@ std::size_t EmbedPlan::request_bytes() const {
 }
 
 std::int64_t EmbedPlan::PositionRow(BatchShape::Place place, std::int64_t cell) const {
-  if (!positions_.rows.empty()) return positions_.rows[static_cast<std::size_t>(cell)];
-  const auto& ids = input_.position_ids;
-  if (ids.empty()) return positions_.first_row + PositionOffset(input_, place.row) + place.column;
-  const bool shared = !shape_.is_ragged() && static_cast<std::int64_t>(ids.size()) == shape_.sequence_length();
-  return ids[static_cast<std::size_t>(shared ? place.column : cell)] + positions_.first_row;
+  return PositionRowOf(positions_, input_, shape_, place, cell);
 }
 
 const std::byte* EmbedPlan::TokenRow(std::int64_t cell) const {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/core/error.h"
+#include "server/core/position/sinusoidal_frequencies.h"
 
 namespace embd::core {
 namespace {
@@ -26,19 +27,6 @@ absl::Status CheckWidth(std::int64_t dim, SinusoidalLayout layout) {
   return absl::OkStatus();
 }
 
-// How many columns are sines.
-std::int64_t Sines(std::int64_t dim, SinusoidalLayout layout) {
-  return layout == SinusoidalLayout::kTensor2Tensor ? dim / 2 : (dim + 1) / 2;
-}
-
-double Frequency(std::int64_t i, std::int64_t dim, const SinusoidalFormula& formula) {
-  const std::int64_t half = dim / 2;
-  const double exponent = formula.layout == SinusoidalLayout::kTensor2Tensor
-                              ? static_cast<double>(i) / static_cast<double>(half - 1)
-                              : static_cast<double>(2 * i) / static_cast<double>(dim);
-  return std::pow(formula.base, -exponent);
-}
-
 absl::Status Check(std::int64_t max_rows, std::int64_t dim, const SinusoidalFormula& formula) {
   if (max_rows < 1) return Invalid(absl::StrCat("max_context_length must be >= 1, got ", max_rows));
   if (absl::Status status = CheckWidth(dim, formula.layout); !status.ok()) return status;
@@ -46,8 +34,8 @@ absl::Status Check(std::int64_t max_rows, std::int64_t dim, const SinusoidalForm
     return Invalid(absl::StrCat("base must be finite and > 0, got ", formula.base));
   }
   // A base below 1 makes frequencies grow; the last one is the largest.
-  const std::int64_t sines = Sines(dim, formula.layout);
-  if (sines > 0 && !std::isfinite(static_cast<double>(max_rows) * Frequency(sines - 1, dim, formula))) {
+  const std::int64_t sines = SineColumns(dim, formula.layout);
+  if (sines > 0 && !std::isfinite(static_cast<double>(max_rows) * SinusoidalFrequency(sines - 1, dim, formula))) {
     return Invalid(absl::StrCat("base ", formula.base, " is too small for ", max_rows, " positions"));
   }
   return absl::OkStatus();
@@ -68,7 +56,9 @@ absl::StatusOr<SinusoidalRows> SinusoidalRows::Create(std::int64_t max_rows, std
                                                       const SinusoidalFormula& formula) {
   if (absl::Status status = Check(max_rows, dim, formula); !status.ok()) return status;
   std::vector<double> frequencies;
-  for (std::int64_t i = 0; i < Sines(dim, formula.layout); ++i) frequencies.push_back(Frequency(i, dim, formula));
+  for (std::int64_t i = 0; i < SineColumns(dim, formula.layout); ++i) {
+    frequencies.push_back(SinusoidalFrequency(i, dim, formula));
+  }
   return SinusoidalRows(dim, formula, std::move(frequencies));
 }
 
