@@ -167,7 +167,7 @@ void AddDataOptions(CLI::App& command, PlotOptions& options) {
       ->check(WholeNumberFrom(1, 4096));
   command.add_option("--table", options.table, "Which table of similarity, norms and matrix")
       ->type_name("TABLE")
-      ->check(CLI::IsMember({"token", "position", "token_type", "output"}));
+      ->check(CLI::IsMember({"token", "position", "token_type"}));
   command.add_option("--bins", options.bins, "Bars of norms; without it 20")
       ->type_name("N")
       ->check(WholeNumberFrom(1, 1024));

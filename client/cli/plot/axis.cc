@@ -1,8 +1,8 @@
 #include "client/cli/plot/axis.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -11,7 +11,6 @@ namespace embd::cli::plot {
 namespace {
 
 constexpr int kRoundedSteps = 6;  // of a round axis before its ends are known
-constexpr double kSlack = 1e-9;   // of a step: what rounding may move a multiple
 
 // mantissa * 10^exponent.
 struct Step {
@@ -31,9 +30,13 @@ struct Multiples {
   [[nodiscard]] double count() const { return last - first + 1; }
 };
 
+// How far off a count of steps may be by rounding, where counts are as large as that.
+double RoundingSlack(double largest) { return 1e-9 + 4 * std::numeric_limits<double>::epsilon() * largest; }
+
 Multiples Inside(Step step, double low, double high) {
   const double size = step.Times(1);
-  return {.first = std::ceil(low / size - kSlack), .last = std::floor(high / size + kSlack)};
+  const double slack = RoundingSlack(std::max(std::abs(low), std::abs(high)) / size);
+  return {.first = std::ceil(low / size - slack), .last = std::floor(high / size + slack)};
 }
 
 // The smallest round step with at most `most` multiples in [low, high].
@@ -72,8 +75,8 @@ std::vector<Tick> LinearTicks(double low, double high, int most, bool whole) {
 std::vector<Tick> PowersOfTen(double low, double high, int most) {
   constexpr double kLargestPlain = 5;
   constexpr double kSmallestPlain = -4;
-  const Multiples inside = {.first = std::ceil(std::log10(low) - kSlack),
-                            .last = std::floor(std::log10(high) + kSlack)};
+  const Multiples inside = {.first = std::ceil(std::log10(low) - RoundingSlack(1)),
+                            .last = std::floor(std::log10(high) + RoundingSlack(1))};
   const double stride = std::max(1.0, std::ceil(inside.count() / most));
   std::vector<Tick> ticks;
   for (double i = inside.first; i <= inside.last; i += stride) {
@@ -127,8 +130,9 @@ Axis RoundAxis(std::string label, Axis::Scale scale, const std::vector<double>& 
   if (low > high) low = high = 0;
   Axis axis = ExactAxis(std::move(label), scale, low, high);
   const Step step = StepFor(axis.low, axis.high, kRoundedSteps, scale == Axis::Scale::kWhole);
-  axis.low = step.Times(std::floor(axis.low / step.Times(1) + kSlack));
-  axis.high = step.Times(std::ceil(axis.high / step.Times(1) - kSlack));
+  const double slack = RoundingSlack(std::max(std::abs(axis.low), std::abs(axis.high)) / step.Times(1));
+  axis.low = step.Times(std::floor(axis.low / step.Times(1) + slack));
+  axis.high = step.Times(std::ceil(axis.high / step.Times(1) - slack));
   return axis;
 }
 
