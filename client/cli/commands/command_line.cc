@@ -134,6 +134,9 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddSimilarityCommand(app, action);
   AddCosinesCommand(app, action);
   AddStatsCommand(app, action);
+  AddWavelengthsCommand(app, action);
+  AddShiftCommand(app, action);
+  AddExplainCommand(app, action);
   AddCompareCommand(app, action);
   AddPlotCommand(app, action);
   AddLoadCommand(app, action);

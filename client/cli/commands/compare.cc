@@ -33,7 +33,7 @@ Outcome RunCompare(const ComparisonOptions& options, const Session& session) {
 void AddCompareCommand(CLI::App& app, Action& action) {
   auto options = std::make_shared<ComparisonOptions>();
   CLI::App* const command = app.add_subcommand(
-      "compare", "Two models side by side: shapes, parameters, neighbouring positions, length limits");
+      "compare", "Two models side by side: shapes, parameters, positions, length limits, statistics");
   command->add_option("MODEL_A", options->models[0], "Name of a model, see `embdctl models`")
       ->required()
       ->type_name("");

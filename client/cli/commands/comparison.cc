@@ -96,6 +96,40 @@ absl::Status TryLengths(const client::Client& client, const ComparisonOptions& o
   return absl::OkStatus();
 }
 
+// Keeps what was answered or refused; other errors are the comparison's.
+template <typename T>
+absl::Status Take(absl::StatusOr<T> answered, Answer<T>& answer) {
+  if (answered.ok()) {
+    answer.value = *std::move(answered);
+  } else if (absl::IsInvalidArgument(answered.status()) || absl::IsResourceExhausted(answered.status())) {
+    answer.refusal = std::string(answered.status().message());
+  } else if (!absl::IsUnimplemented(answered.status())) {
+    return answered.status();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LookIntoPositions(const client::Client& client, ModelFindings& model) {
+  const client::ModelDescription& description = model.description;
+  if (description.position_encoding == client::PositionEncoding::kSinusoidal || description.rotary) {
+    absl::Status status = Take(client.PositionWavelengths({.model = description.name}), model.wavelengths);
+    if (!status.ok()) return status;
+  }
+  if (description.max_context_length.value_or(0) < 2) return absl::OkStatus();
+  return Take(client.ShiftProperty({.model = description.name}), model.shift);
+}
+
+absl::Status LookIntoTables(const client::Client& client, ModelFindings& model) {
+  for (const TableKind kind : {TableKind::kToken, TableKind::kPosition}) {
+    if (model.Table(kind) == nullptr) continue;
+    TableFindings& table = model.tables.emplace_back(TableFindings{.kind = kind, .statistics = {}});
+    absl::Status status =
+        Take(client.TableStatistics({.model = model.description.name, .table = kind}), table.statistics);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 const client::TableDescription* ModelFindings::Table(TableKind kind) const {
@@ -123,6 +157,8 @@ absl::StatusOr<Comparison> Compare(const client::Client& client, const Compariso
     if (absl::Status status = FindShapes(client, comparison, vocab_size, model); !status.ok()) return status;
     if (absl::Status status = FindCurve(client, options, model); !status.ok()) return status;
     if (absl::Status status = TryLengths(client, options, model); !status.ok()) return status;
+    if (absl::Status status = LookIntoPositions(client, model); !status.ok()) return status;
+    if (absl::Status status = LookIntoTables(client, model); !status.ok()) return status;
   }
   return comparison;
 }

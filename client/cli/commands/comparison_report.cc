@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "client/cli/commands/comparison.h"
+#include "client/cli/commands/position_report.h"
 #include "client/cli/render/array_text.h"
 #include "client/cli/render/table_text.h"
 
@@ -94,6 +95,74 @@ std::string LengthsText(const Comparison& comparison) {
   return Section("Up to the last position, and one past it", body);
 }
 
+// A section whose lines are of what servers answered; nothing where no server did.
+std::string OptionalSection(absl::string_view title, const std::string& body) {
+  return body.empty() ? "" : absl::StrCat("\n", Section(title, body));
+}
+
+std::string WavelengthsText(const Comparison& comparison) {
+  Rows rows;
+  std::string refusals;
+  for (const ModelFindings& model : comparison.models) {
+    if (const auto& bands = model.wavelengths.value; bands) {
+      rows.push_back({model.description.name, absl::StrCat(bands->wavelengths.size()), WavelengthText(bands->shortest),
+                      WavelengthText(bands->longest), WavelengthText(bands->ratio), FullTurnsText(*bands)});
+    }
+    if (!model.wavelengths.refusal.empty()) {
+      absl::StrAppend(&refusals, model.description.name, ": refused: ", model.wavelengths.refusal, "\n");
+    }
+  }
+  if (rows.empty()) return OptionalSection("Wavelengths", refusals);
+  const std::vector<Column> columns = {{"model"},           {"bands", kRight}, {"shortest", kRight},
+                                       {"longest", kRight}, {"ratio", kRight}, {"whole turns"}};
+  return OptionalSection("Wavelengths: positions a turn", absl::StrCat(TableText(columns, rows), refusals));
+}
+
+std::string ShiftText(const Comparison& comparison) {
+  std::string body;
+  for (const ModelFindings& model : comparison.models) {
+    if (const auto& shift = model.shift.value; shift) {
+      absl::StrAppend(&body, model.description.name, ": ",
+                      absl::StrFormat("largest residual %.3g, %s, %d positions\n", shift->max_residual, MapText(*shift),
+                                      shift->rows));
+    } else if (!model.shift.refusal.empty()) {
+      absl::StrAppend(&body, model.description.name, ": refused: ", model.shift.refusal, "\n");
+    }
+  }
+  return OptionalSection("One linear map from each position to the next", body);
+}
+
+std::string StatisticsText(const Comparison& comparison) {
+  std::string body;
+  for (const ModelFindings& model : comparison.models) {
+    for (const auto& [kind, statistics] : model.tables) {
+      const std::string table = absl::StrCat(model.description.name, " ", TableKindName(kind), " table: ");
+      if (const auto& found = statistics.value; found) {
+        absl::StrAppend(&body, table,
+                        absl::StrFormat("mean %+.4f, std %.4f, zero rows %d, NaNs %d\n", found->mean, found->std,
+                                        found->zero_rows, found->nan_count));
+      } else if (!statistics.refusal.empty()) {
+        absl::StrAppend(&body, table, "refused: ", statistics.refusal, "\n");
+      }
+    }
+  }
+  return OptionalSection("Statistics of the tables", body);
+}
+
+void AddAnswers(const ModelFindings& model, Json& json) {
+  json["wavelengths"] = model.wavelengths.value ? ToJson(*model.wavelengths.value) : Json();
+  json["shift"] = model.shift.value ? ToJson(*model.shift.value) : Json();
+  json["statistics"] = Json::array();
+  for (const auto& [kind, statistics] : model.tables) {
+    if (!statistics.value) continue;
+    json["statistics"].push_back({{"table", std::string(TableKindName(kind))},
+                                  {"mean", statistics.value->mean},
+                                  {"std", statistics.value->std},
+                                  {"zero_rows", statistics.value->zero_rows},
+                                  {"nan_count", statistics.value->nan_count}});
+  }
+}
+
 Json ModelJson(const ModelFindings& model) {
   Json tables = Json::array();
   for (const client::TableDescription& table : model.description.tables) {
@@ -118,6 +187,7 @@ Json ModelJson(const ModelFindings& model) {
     json["neighbour_similarity"] = {{"mean_cosine", model.curve->mean_cosine},
                                     {"monotone_steps", model.curve->monotone_steps}};
   }
+  AddAnswers(model, json);
   return json;
 }
 
@@ -125,7 +195,8 @@ Json ModelJson(const ModelFindings& model) {
 
 std::string ComparisonText(const Comparison& comparison) {
   return absl::StrCat(ShapesText(comparison), "\n", ParametersText(comparison), "\n", CurvesText(comparison), "\n",
-                      LengthsText(comparison));
+                      LengthsText(comparison), WavelengthsText(comparison), ShiftText(comparison),
+                      StatisticsText(comparison));
 }
 
 Json ComparisonJson(const Comparison& comparison) {

@@ -5,27 +5,7 @@
 namespace embd::cli {
 namespace {
 
-void AddCells(CLI::App& command, EmbedInput& input) {
-  CLI::Option* const ids =
-      command
-          .add_option("--ids", input.ids,
-                      "Ids; rows end at ';', ids stand between blanks or commas. As other lists also @FILE")
-          ->type_name("IDS");
-  CLI::Option* const file =
-      command
-          .add_option("--ids-file", input.ids_file,
-                      "A file of ids: .npy, .json, .jsonl, .csv, .txt or .safetensors; - for standard input, as JSON")
-          ->type_name("F");
-  command
-      .add_option("--ids-format", input.ids_format,
-                  "The format of --ids-file where its ending does not tell: json, txt …")
-      ->type_name("FORMAT")
-      ->needs(file);
-  CLI::Option* const tokens =
-      command.add_option("--tokens", input.tokens, "Words of the model's vocabulary, blanks between, as one row")
-          ->type_name("WORDS");
-  ids->excludes(file)->excludes(tokens);
-  file->excludes(tokens);
+void AddVectors(CLI::App& command, EmbedInput& input) {
   command
       .add_option("--inputs-embeds", input.inputs_embeds,
                   "A file of vectors in place of token rows: (B, T, D), (T, D) for one row, (N, D) with --lengths")
@@ -52,7 +32,32 @@ void AddRaggedRows(CLI::App& command, EmbedInput& input) {
       ->check(CLI::IsMember({"left", "right"}));
 }
 
-void AddPositionsAndTypes(CLI::App& command, EmbedInput& input) {
+}  // namespace
+
+void AddIdOptions(CLI::App& command, EmbedInput& input) {
+  CLI::Option* const ids =
+      command
+          .add_option("--ids", input.ids,
+                      "Ids; rows end at ';', ids stand between blanks or commas. As other lists also @FILE")
+          ->type_name("IDS");
+  CLI::Option* const file =
+      command
+          .add_option("--ids-file", input.ids_file,
+                      "A file of ids: .npy, .json, .jsonl, .csv, .txt or .safetensors; - for standard input, as JSON")
+          ->type_name("F");
+  command
+      .add_option("--ids-format", input.ids_format,
+                  "The format of --ids-file where its ending does not tell: json, txt …")
+      ->type_name("FORMAT")
+      ->needs(file);
+  CLI::Option* const tokens =
+      command.add_option("--tokens", input.tokens, "Words of the model's vocabulary, blanks between, as one row")
+          ->type_name("WORDS");
+  ids->excludes(file)->excludes(tokens);
+  file->excludes(tokens);
+}
+
+void AddPositionAndTypeOptions(CLI::App& command, EmbedInput& input) {
   CLI::Option* const offset =
       command.add_option("--offset", input.offset, "Position of the first column")->type_name("N");
   command.add_option("--offsets", input.offsets, "Position of the first column, for each row")
@@ -64,17 +69,16 @@ void AddPositionsAndTypes(CLI::App& command, EmbedInput& input) {
   command.add_option("--mask", input.mask, "Attention mask, 0 or 1 an id: numbers left-padded rows")->type_name("LIST");
 }
 
-}  // namespace
-
 void AddEmbedOptions(CLI::App& command, EmbedInput& input) {
   command.add_option("MODEL", input.model, "Name of a model, see `embdctl models`")->required()->type_name("");
-  AddCells(command, input);
+  AddIdOptions(command, input);
+  AddVectors(command, input);
   AddRaggedRows(command, input);
   command.add_option("--part", input.part, "What is returned: composed, token or position")
       ->type_name("PART")
       ->check(CLI::IsMember({"composed", "token", "position"}))
       ->capture_default_str();
-  AddPositionsAndTypes(command, input);
+  AddPositionAndTypeOptions(command, input);
 }
 
 CLI::Option* AddDtypeOption(CLI::App& command, EmbedInput& input) {

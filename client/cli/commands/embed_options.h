@@ -11,6 +11,10 @@ namespace embd::cli {
 /// it.
 void AddEmbedOptions(CLI::App& command, EmbedInput& input);
 
+/// Adds those that say the ids, and those that say positions, types and mask.
+void AddIdOptions(CLI::App& command, EmbedInput& input);
+void AddPositionAndTypeOptions(CLI::App& command, EmbedInput& input);
+
 /// Adds --dtype.
 CLI::Option* AddDtypeOption(CLI::App& command, EmbedInput& input);
 
