@@ -1,13 +1,13 @@
 #include "client/cli/commands/plot_figure.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
+#include <map>
 #include <numeric>
-#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "embd/client/error.h"
 
 namespace embd::cli {
@@ -104,21 +104,16 @@ absl::StatusOr<plot::Figure> Similarity(const client::Client& client, const Plot
   return chart;
 }
 
+// The series of one answer, and by length the models that have so many positions.
 absl::Status AddBands(const client::Client& client, const client::PositionWavelengthsRequest& request,
-                      plot::LineChart& chart) {
+                      plot::LineChart& chart, std::map<std::int64_t, std::vector<std::string>>& lengths) {
   const auto bands = client.PositionWavelengths(request);
   if (!bands.ok()) return bands.status();
   std::string name = absl::StrCat("D ", bands->dim, ", base ", bands->base);
   if (!request.model.empty()) name = absl::StrCat(request.model, " (", name, ")");
+  if (bands->max_context_length) lengths[*bands->max_context_length].push_back(request.model);
   chart.series.push_back(
       {.name = std::move(name), .x = Numbers(bands->wavelengths.size(), 0), .y = bands->wavelengths});
-  if (bands->max_context_length && !bands->wavelengths.empty()) {
-    const auto length = static_cast<double>(*bands->max_context_length);
-    chart.series.push_back({.name = absl::StrCat(length, " positions of ", request.model),
-                            .x = {0, static_cast<double>(bands->wavelengths.size() - 1)},
-                            .y = {length, length},
-                            .style = SeriesStyle::kReference});
-  }
   return absl::OkStatus();
 }
 
@@ -127,12 +122,21 @@ absl::StatusOr<plot::Figure> Wavelengths(const client::Client& client, const Plo
                            .x_label = "band i, a pair of columns",
                            .y_label = "wavelength, in positions",
                            .logarithmic = true};
+  std::map<std::int64_t, std::vector<std::string>> lengths;
   for (const std::string& model : request.models) {
-    if (absl::Status status = AddBands(client, {.model = model}, chart); !status.ok()) return status;
+    if (absl::Status status = AddBands(client, {.model = model}, chart, lengths); !status.ok()) return status;
   }
   for (const std::int64_t dim : request.dims) {
     const client::SinusoidalFormula formula = {.embedding_dim = dim, .base = request.base};
-    if (absl::Status status = AddBands(client, {.sinusoidal = formula}, chart); !status.ok()) return status;
+    if (absl::Status status = AddBands(client, {.sinusoidal = formula}, chart, lengths); !status.ok()) return status;
+  }
+  double last_band = 1;
+  for (const Series& series : chart.series) last_band = std::max(last_band, static_cast<double>(series.x.size()) - 1);
+  for (const auto& [length, models] : lengths) {
+    chart.series.push_back({.name = absl::StrCat(length, " positions, all of ", absl::StrJoin(models, ", ")),
+                            .x = {0, last_band},
+                            .y = std::vector<double>(2, static_cast<double>(length)),
+                            .style = SeriesStyle::kReference});
   }
   return chart;
 }

@@ -93,13 +93,14 @@ absl::StatusOr<Scene> LayOutChart(const Histogram& chart, double width, double h
                                             width, height, measure);
   if (!frame.ok()) return frame.status();
   constexpr double kGapBetween = 1;
+  constexpr double kLeastWidth = 2;
   for (std::size_t i = 0; i < chart.counts.size() && i + 1 < chart.edges.size(); ++i) {
     if (chart.counts[i] == 0) continue;
     const Point corner = frame->At(chart.edges[i], static_cast<double>(chart.counts[i]));
     const Point base = frame->At(chart.edges[i + 1], 0);
     frame->scene.items.emplace_back(Fill{.box = {.left = corner.x,
                                                  .top = corner.y,
-                                                 .width = std::max(base.x - corner.x - kGapBetween, kGapBetween),
+                                                 .width = std::max(base.x - corner.x - kGapBetween, kLeastWidth),
                                                  .height = base.y - corner.y},
                                          .colour = kSeriesColours.front()});
   }
