@@ -19,6 +19,7 @@ namespace {
 using embd::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 
 template <typename Item>
 std::vector<Item> ItemsOf(const Scene& scene) {
@@ -73,6 +74,7 @@ std::vector<Figure> Figures() {
                            .y_label = "rows",
                            .edges = {5.65685424, 5.65685425, 5.65685426},
                            .counts = {1234567, 3}};
+  const Histogram long_ticks = {.title = "Long ticks", .edges = {123456.1, 123456.9}, .counts = {1}};
   const HeatMap matrix = {.title = "Cosines",
                           .x_label = "row",
                           .y_label = "row",
@@ -82,7 +84,20 @@ std::vector<Figure> Figures() {
                           .square = true};
   HeatMap wide = {.title = "Rows", .x_label = "column", .y_label = "position", .value_label = "value", .columns = 768};
   wide.values.assign(768 * 128, 0.001F);
-  return {curves, crowded, long_names, bands, norms, matrix, wide};
+  return {curves, crowded, long_names, bands, norms, long_ticks, matrix, wide};
+}
+
+void ExpectTextsApartOn(const Scene& scene) {
+  const std::vector<Text> texts = ItemsOf<Text>(scene);
+  for (const Text& text : texts) {
+    EXPECT_GE(text.box.left, 0) << text.text;
+    EXPECT_GE(text.box.top, 0) << text.text;
+    EXPECT_LE(text.box.right(), scene.width) << text.text;
+    EXPECT_LE(text.box.bottom(), scene.height) << text.text;
+    for (const Text& other : texts) {
+      EXPECT_FALSE(&text != &other && Overlap(text.box, other.box)) << text.text << " and " << other.text;
+    }
+  }
 }
 
 TEST(PlotLayout, NoTextLeavesThePageOrCoversOther) {
@@ -91,22 +106,13 @@ TEST(PlotLayout, NoTextLeavesThePageOrCoversOther) {
       for (const auto& [width, height] : {std::pair{800.0, 500.0}, {400.0, 400.0}, {1600.0, 300.0}}) {
         SCOPED_TRACE(absl::StrCat(TitleOf(figure), " on ", width, "x", height));
         ASSERT_OK_AND_ASSIGN(const Scene scene, LayOut(figure, width, height, measure));
-        const std::vector<Text> texts = ItemsOf<Text>(scene);
-        for (const Text& text : texts) {
-          EXPECT_GE(text.box.left, 0) << text.text;
-          EXPECT_GE(text.box.top, 0) << text.text;
-          EXPECT_LE(text.box.right(), width) << text.text;
-          EXPECT_LE(text.box.bottom(), height) << text.text;
-          for (const Text& other : texts) {
-            EXPECT_FALSE(&text != &other && Overlap(text.box, other.box)) << text.text << " and " << other.text;
-          }
-        }
+        ExpectTextsApartOn(scene);
       }
     }
   }
 }
 
-TEST(PlotLayout, TextKeepsOffTheData) {
+TEST(PlotLayout, TextKeepsOffTheDataAndOffTheOtherAxis) {
   const FrameParts parts = {.title = "title",
                             .legend = {{.name = "first"}, {.name = "second"}},
                             .x = ExactAxis("x", Axis::Scale::kLinear, 0, 1),
@@ -116,8 +122,9 @@ TEST(PlotLayout, TextKeepsOffTheData) {
 
   ASSERT_OK_AND_ASSIGN(const Frame frame, LayOutFrame(parts, 500, 400, EvenText()));
 
+  ExpectTextsApartOn(frame.scene);
   for (const Text& text : ItemsOf<Text>(frame.scene)) EXPECT_FALSE(Overlap(text.box, frame.area)) << text.text;
-  EXPECT_THAT(TextsOf(frame.scene), ::testing::IsSupersetOf({"title", "first", "second", "x", "y", "value"}));
+  EXPECT_THAT(TextsOf(frame.scene), IsSupersetOf({"title", "first", "second", "x", "y", "value", "0.0", "-100000"}));
 }
 
 TEST(PlotLayout, PointsLieWhereTheAxesSay) {
@@ -192,7 +199,7 @@ TEST(PlotLayout, TextThatIsTooLongIsCutBetweenCharacters) {
   const MeasureText even = EvenText();
   const Font font = {.size = 10};
   EXPECT_EQ(Fitted(even, "short", font, 40), "short");
-  EXPECT_EQ(Fitted(even, "ääääää", font, 45), "ää…");  // of 2 bytes each, and 3
+  EXPECT_EQ(Fitted(even, "ääääää", font, 50), "ää…");  // of 2 bytes each, and 3
   EXPECT_EQ(Fitted(even, "long", font, 5), "");
 }
 
