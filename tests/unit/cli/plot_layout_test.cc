@@ -74,7 +74,7 @@ std::vector<Figure> Figures() {
                            .y_label = "rows",
                            .edges = {5.65685424, 5.65685425, 5.65685426},
                            .counts = {1234567, 3}};
-  const Histogram long_ticks = {.title = "Long ticks", .edges = {123456.1, 123456.9}, .counts = {1}};
+  const Histogram long_ticks = {.title = "Long ticks", .edges = {123456.05, 123456.95}, .counts = {1}};
   const HeatMap matrix = {.title = "Cosines",
                           .x_label = "row",
                           .y_label = "row",
