@@ -56,7 +56,7 @@ const SubjectName& SubjectOf(const std::string& name) {  // the parser has check
                        [&name](const SubjectName& each) { return each.name == name; });
 }
 
-absl::Status Wrong(const std::string& message) { return absl::InvalidArgumentError(message); }
+absl::Status Misused(const std::string& message) { return absl::InvalidArgumentError(message); }
 
 // That each option which is given means something for the subject.
 absl::Status CheckOptionsFit(const PlotOptions& options) {
@@ -72,22 +72,22 @@ absl::Status CheckOptionsFit(const PlotOptions& options) {
               {options.base.has_value(), "--base", {"wavelengths"}}};
   for (const auto& use : uses) {
     if (use.given && std::find(use.subjects.begin(), use.subjects.end(), options.what) == use.subjects.end()) {
-      return Wrong(absl::StrCat(use.flag, " means nothing for --what ", options.what));
+      return Misused(absl::StrCat(use.flag, " means nothing for --what ", options.what));
     }
   }
-  if (options.base && options.dims.empty()) return Wrong("--base needs --dim: a model has a base of its own");
+  if (options.base && options.dims.empty()) return Misused("--base needs --dim: a model has a base of its own");
   return absl::OkStatus();
 }
 
 absl::Status CheckModels(const PlotOptions& options) {
   const std::size_t count = options.models.size() + options.dims.size();
   if (count == 0) {
-    return Wrong(absl::StrCat("--what ", options.what, " needs a MODEL",
-                              options.what == "wavelengths" ? " or --dim" : "", ", see `embdctl models`"));
+    return Misused(absl::StrCat("--what ", options.what, " needs a MODEL",
+                                options.what == "wavelengths" ? " or --dim" : "", ", see `embdctl models`"));
   }
   const std::size_t most = SubjectOf(options.what).takes_many ? plot::kMaxSeries : 1;
   if (count > most) {
-    return Wrong(absl::StrCat("--what ", options.what, " draws at most ", most, " in one picture, not ", count));
+    return Misused(absl::StrCat("--what ", options.what, " draws at most ", most, " in one picture, not ", count));
   }
   return absl::OkStatus();
 }
@@ -96,7 +96,7 @@ absl::StatusOr<plot::PictureOptions> PictureOptionsOf(const PlotOptions& options
   plot::PictureOptions picture;
   const std::string ending = absl::AsciiStrToLower(std::filesystem::path(options.out).extension().string());
   if (ending != ".svg" && ending != ".png") {
-    return Wrong(absl::StrCat(options.out, ": the ending tells the format, and is neither .svg nor .png"));
+    return Misused(absl::StrCat(options.out, ": the ending tells the format, and is neither .svg nor .png"));
   }
   picture.format = ending == ".svg" ? plot::PictureFormat::kSvg : plot::PictureFormat::kPng;
   const std::vector<std::string> sides = absl::StrSplit(options.size, 'x');
@@ -104,16 +104,17 @@ absl::StatusOr<plot::PictureOptions> PictureOptionsOf(const PlotOptions& options
   int height = 0;
   const bool whole = sides.size() == 2 && absl::SimpleAtoi(sides[0], &width) && absl::SimpleAtoi(sides[1], &height);
   if (!whole || std::min(width, height) < kLeastSide || std::max(width, height) > kMostSide) {
-    return Wrong(absl::StrCat("--size: ", Quoted(options.size), " is not a WIDTHxHEIGHT such as 800x500, each in ",
-                              kLeastSide, " to ", kMostSide));
+    return Misused(absl::StrCat("--size: ", Quoted(options.size), " is not a WIDTHxHEIGHT such as 800x500, each in ",
+                                kLeastSide, " to ", kMostSide));
   }
   picture.width = width;
   picture.height = height;
-  if (options.dpi && picture.format == plot::PictureFormat::kSvg) return Wrong("--dpi is for .png: .svg has no pixels");
+  if (options.dpi && picture.format == plot::PictureFormat::kSvg)
+    return Misused("--dpi is for .png: .svg has no pixels");
   picture.dpi = static_cast<double>(options.dpi.value_or(static_cast<std::int64_t>(plot::kUnitsPerInch)));
   if (std::max(width, height) * picture.dpi / plot::kUnitsPerInch > kMostPixels) {
-    return Wrong(absl::StrCat("--size ", options.size, " at --dpi ", picture.dpi, " is more than ", kMostPixels,
-                              " pixels wide or high"));
+    return Misused(absl::StrCat("--size ", options.size, " at --dpi ", picture.dpi, " is more than ", kMostPixels,
+                                " pixels wide or high"));
   }
   return picture;
 }
