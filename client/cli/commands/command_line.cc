@@ -143,6 +143,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddExplainCommand(app, action);
   AddProjectCommand(app, action);
   AddCompareCommand(app, action);
+  AddPlotCommand(app, action);
   AddLoadCommand(app, action);
   AddUnloadCommand(app, action);
   AddReloadCommand(app, action);

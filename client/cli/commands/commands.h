@@ -30,6 +30,7 @@ void AddShiftCommand(CLI::App& app, Action& action);
 void AddExplainCommand(CLI::App& app, Action& action);
 void AddProjectCommand(CLI::App& app, Action& action);
 void AddCompareCommand(CLI::App& app, Action& action);
+void AddPlotCommand(CLI::App& app, Action& action);
 void AddLoadCommand(CLI::App& app, Action& action);
 void AddUnloadCommand(CLI::App& app, Action& action);
 void AddReloadCommand(CLI::App& app, Action& action);

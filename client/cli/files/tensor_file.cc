@@ -1,14 +1,11 @@
 #include "client/cli/files/tensor_file.h"
 
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <optional>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -19,13 +16,12 @@
 #include "client/cli/files/json_lists.h"
 #include "client/cli/files/npy.h"
 #include "client/cli/files/number_text.h"
+#include "client/cli/files/output_file.h"
 #include "client/cli/files/row_text.h"
 #include "client/cli/files/safetensors.h"
 
 namespace embd::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr absl::string_view kStandard = "-";
 constexpr std::array<std::pair<absl::string_view, FileFormat>, 6> kFormats = {
@@ -89,55 +85,6 @@ absl::Status WriteTo(TensorView tensor, absl::string_view name, FileFormat forma
     case FileFormat::kSafetensors: WriteSafetensors(tensor, name, out); break;
   }
   return absl::OkStatus();
-}
-
-absl::Status NotWritten(const std::string& why) {
-  return absl::InvalidArgumentError(absl::StrCat("cannot be written: ", why));
-}
-
-// `mode` holds before a byte is written.
-absl::Status WriteFile(TensorView tensor, absl::string_view name, FileFormat format, const std::string& path,
-                       std::optional<fs::perms> mode) {
-  errno = 0;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (!file) return NotWritten(std::strerror(errno));
-  if (std::error_code error; mode.has_value()) {
-    fs::permissions(path, *mode, error);
-    if (error) return NotWritten(error.message());
-  }
-  if (absl::Status status = WriteTo(tensor, name, format, file); !status.ok()) return status;
-  file.close();
-  if (!file) return NotWritten(std::strerror(errno));
-  return absl::OkStatus();
-}
-
-// Where symbolic links lead, also to what is not there yet.
-absl::StatusOr<fs::path> Follow(fs::path path) {
-  constexpr int kMaxLinks = 40;  // as the system does
-  std::error_code error;
-  for (int i = 0; i < kMaxLinks; ++i) {
-    if (!fs::is_symlink(path, error)) return path;
-    const fs::path link = fs::read_symlink(path, error);
-    if (error) return NotWritten(error.message());
-    path = path.parent_path() / link;
-  }
-  return NotWritten(std::strerror(ELOOP));
-}
-
-absl::Status WriteAndRename(TensorView tensor, absl::string_view name, FileFormat format, const std::string& path) {
-  const absl::StatusOr<fs::path> target = Follow(path);
-  if (!target.ok()) return target.status();
-  std::error_code error;
-  const fs::file_status old = fs::status(*target, error);
-  const std::string temporary = absl::StrCat(target->string(), ".", getpid(), ".tmp");
-  absl::Status status =
-      WriteFile(tensor, name, format, temporary, fs::exists(old) ? std::optional(old.permissions()) : std::nullopt);
-  if (status.ok()) {
-    fs::rename(temporary, *target, error);
-    if (error) status = NotWritten(error.message());
-  }
-  if (!status.ok()) fs::remove(temporary, error);
-  return status;
 }
 
 }  // namespace
@@ -206,12 +153,7 @@ absl::Status WriteTensor(TensorView tensor, absl::string_view name, const std::s
     }
     return absl::OkStatus();
   }
-  std::error_code error;
-  const std::filesystem::file_status kind = std::filesystem::status(path, error);
-  const bool direct = std::filesystem::exists(kind) && !std::filesystem::is_regular_file(kind);
-  const absl::Status status =
-      direct ? WriteFile(tensor, name, format, path, std::nullopt) : WriteAndRename(tensor, name, format, path);
-  return status.ok() ? status : PathError(path, status.message());
+  return WriteOutputFile(path, [&](std::ostream& file) { return WriteTo(tensor, name, format, file); });
 }
 
 }  // namespace embd::cli

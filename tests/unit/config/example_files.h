@@ -13,8 +13,9 @@ inline std::string ReadSourceFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-inline constexpr const char* kExampleFiles[] = {"docs/examples/lesson.yaml", "docs/examples/article.yaml",
-                                                "docs/examples/glove.yaml", "docs/examples/spelled-out.yaml"};
+inline constexpr const char* kExampleFiles[] = {"docs/examples/lesson.yaml", "docs/examples/guide.yaml",
+                                                "docs/examples/article.yaml", "docs/examples/glove.yaml",
+                                                "docs/examples/spelled-out.yaml"};
 
 }  // namespace embd::config
 
