@@ -1,6 +1,7 @@
 #ifndef EMBD_SERVER_SERVICE_BAGS_ANSWER_H_
 #define EMBD_SERVER_SERVICE_BAGS_ANSWER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -21,6 +22,9 @@ class EmbedBagsWork {
   using Request = v1::EmbedBagsRequest;
   using Context = Backend;
   static constexpr bool kIsInference = false;  // one call asks many models
+  /// Ids and lengths are most of a request, and are decoded at a byte a nanosecond or so: no longer than IsLarge
+  /// allows.
+  static constexpr std::size_t kLargeRequestBytes = std::size_t{256} << 10;
 
   /// The first one.
   [[nodiscard]] static const std::string& ModelName(const Request& request);

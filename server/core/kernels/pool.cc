@@ -18,7 +18,7 @@ namespace HWY_NAMESPACE {
 
 // How many ids ahead a row, which lies anywhere in its table, is called for, and how much of it; what is behind that
 // the hardware sees coming.
-constexpr std::size_t kRowsAhead = 8;
+constexpr std::size_t kRowsAhead = 16;
 constexpr std::size_t kBytesAhead = 512;
 constexpr std::size_t kPoolCacheLine = 64;
 
@@ -50,6 +50,8 @@ HWY_INLINE void CallFor(const PooledRows& rows, const BagIds& bag, std::size_t i
 // What a bag's sum is divided by; 0 where its vector is zero.
 template <class Row>
 float DivisorOf(const PoolArguments& a, const BagIds& bag) {
+  const bool adds = a.mode == BagMode::kMean || a.mode == BagMode::kSqrtN;
+  if (!adds && a.rows.padding_idx < 0) return bag.count == 0 ? 0.0f : 1.0f;
   double sum = 0;
   std::size_t count = 0;
   for (std::size_t i = 0; i < bag.count; ++i) {
@@ -58,14 +60,8 @@ float DivisorOf(const PoolArguments& a, const BagIds& bag) {
     const double weight = bag.weights == nullptr ? 1.0 : double{bag.weights[i]};
     sum += a.mode == BagMode::kSqrtN ? weight * weight : weight;
   }
-  if (count == 0) return 0;
-  switch (a.mode) {
-    case BagMode::kMean: return static_cast<float>(sum);
-    case BagMode::kSqrtN: return static_cast<float>(std::sqrt(sum));
-    case BagMode::kSum:
-    case BagMode::kMax: break;
-  }
-  return 1;
+  if (!adds || count == 0) return count == 0 ? 0.0f : 1.0f;
+  return static_cast<float>(a.mode == BagMode::kSqrtN ? std::sqrt(sum) : sum);
 }
 
 template <bool kMax, class DF>
@@ -144,7 +140,7 @@ void PoolBag(const PoolArguments& a, const BagIds& bag, float divisor, typename 
   const std::size_t lanes = hn::Lanes(df);
   const std::size_t dim = a.rows.dim;
   if (dim < lanes) return PoolOneByOne<Row, Out, kMax>(a, bag, divisor, out);
-  std::size_t d = 0;
+  std::size_t d = lanes;
   if (dim >= 4 * lanes) {
     PoolColumns<Row, Out, kMax, 4, true>(df, a, bag, divisor, 0, out);
     for (d = 4 * lanes; d + 4 * lanes <= dim; d += 4 * lanes) {
@@ -153,6 +149,8 @@ void PoolBag(const PoolArguments& a, const BagIds& bag, float divisor, typename 
   } else if (dim >= 2 * lanes) {
     PoolColumns<Row, Out, kMax, 2, true>(df, a, bag, divisor, 0, out);
     d = 2 * lanes;
+  } else {
+    PoolColumns<Row, Out, kMax, 1, true>(df, a, bag, divisor, 0, out);
   }
   for (; d + lanes <= dim; d += lanes) PoolColumns<Row, Out, kMax, 1, false>(df, a, bag, divisor, d, out);
   // The last vector once more, overlapping.
