@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/fake/bags.h"
 #include "client/fake/compose.h"
 #include "client/fake/embed_checks.h"
 #include "client/fake/explain.h"
@@ -259,10 +260,11 @@ absl::StatusOr<NeighbourCurve> FakeTransport::NeighbourSimilarity(const Neighbou
   return fake::CompareNeighbours(**model, request);
 }
 
-absl::StatusOr<PooledBags> FakeTransport::EmbedBags(const EmbedBagsRequest&, const CallOptions& options) {
+absl::StatusOr<PooledBags> FakeTransport::EmbedBags(const EmbedBagsRequest& request, const CallOptions& options) {
   const std::lock_guard lock(state_->mutex);
   if (absl::Status status = state_->Enter("EmbedBags", options); !status.ok()) return status;
-  return absl::UnimplementedError("EmbedBags");
+  return fake::PoolBags(request, state_->server_info.limits,
+                        [this](const auto& name, const auto& version) { return state_->Find(name, version); });
 }
 
 absl::StatusOr<Gradients> FakeTransport::Gradient(const GradientRequest& request, const CallOptions& options) {

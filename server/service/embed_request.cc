@@ -1,16 +1,14 @@
 #include "server/service/embed_request.h"
 
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "proto/wire/data_type.h"
 #include "server/core/error.h"
-#include "server/core/tensor/checked_math.h"
 #include "server/service/output_type.h"
+#include "server/service/raw_ids.h"
 
 namespace embd::service {
 namespace {
@@ -37,22 +35,6 @@ absl::StatusOr<core::Part> ToPart(v1::Part part) {
   }
 }
 
-template <typename T>
-void WidenRaw(const std::string& data, std::vector<std::int64_t>* ids) {
-  ids->resize(data.size() / sizeof(T));
-  for (std::size_t i = 0; i < ids->size(); ++i) {
-    T id;
-    std::memcpy(&id, data.data() + i * sizeof(T), sizeof(T));
-    (*ids)[i] = static_cast<std::int64_t>(id);
-  }
-}
-
-// One copy of memory; a string's characters are aligned for any type. `data` is whole values.
-void CopyRaw(const std::string& data, std::vector<std::int64_t>* ids) {
-  const auto* const first = reinterpret_cast<const std::int64_t*>(data.data());
-  ids->assign(first, first + data.size() / sizeof(std::int64_t));
-}
-
 // Where batch_size or sequence_length is given, the tensor's extent must agree; else it stands in.
 absl::Status TakeExtent(absl::string_view field, absl::string_view tensor, std::int64_t extent, std::int64_t* value) {
   if (*value != 0 && *value != extent) {
@@ -72,35 +54,16 @@ absl::Status TakeExtents(absl::string_view tensor, const v1::Tensor& message, co
 
 absl::Status ReadIdsTensor(const v1::EmbedRequest& request, core::EmbedInput* input) {
   const v1::Tensor& tensor = request.ids_tensor();
-  const v1::DataType type = tensor.data_type();
-  if (type != v1::DATA_TYPE_INT32 && type != v1::DATA_TYPE_INT64 && type != v1::DATA_TYPE_UINT32) {
-    if (!v1::DataType_IsValid(type)) return UnknownEnum("ids_tensor.data_type", type, "INT32, INT64, UINT32");
-    return InvalidArgument("INVALID_OPTION", absl::StrCat("ids_tensor.data_type ", wire::DataTypeName(type),
-                                                          " is no type of ids; allowed are INT32, INT64, UINT32"));
-  }
   const bool ragged = request.row_lengths_size() > 0;
-  const int rank = ragged ? 1 : 2;
-  if (tensor.shape_size() != rank || tensor.shape(0) < 0 || tensor.shape(rank - 1) < 0) {
-    return InvalidArgument(
-        "INVALID_SHAPE",
-        absl::StrCat("ids_tensor.shape must be ", ragged ? "(sum of row_lengths)" : "(batch_size, sequence_length)",
-                     ", got (", absl::StrJoin(tensor.shape(), ", "), ")"));
-  }
-  const std::int64_t element = wire::DataTypeSize(type);
-  const auto expected = core::CheckedProduct({tensor.shape(0), ragged ? 1 : tensor.shape(1), element});
-  if (!expected.has_value() || *expected != static_cast<std::int64_t>(tensor.data().size())) {
-    return InvalidArgument(
-        "INVALID_SHAPE",
-        absl::StrCat("ids_tensor.data has ", tensor.data().size(), " bytes, but (", absl::StrJoin(tensor.shape(), ", "),
-                     ") ", wire::DataTypeName(type), " needs ",
-                     expected.has_value() ? absl::StrCat(*expected) : std::string("more than 2^63 - 1")));
+  if (absl::Status status =
+          CheckRawIds(tensor, ragged ? 1 : 2, ragged ? "(sum of row_lengths)" : "(batch_size, sequence_length)");
+      !status.ok()) {
+    return status;
   }
   if (!ragged) {
     if (absl::Status status = TakeExtents("ids_tensor", tensor, input); !status.ok()) return status;
   }
-  if (type == v1::DATA_TYPE_INT32) WidenRaw<std::int32_t>(tensor.data(), &input->ids);
-  if (type == v1::DATA_TYPE_INT64) CopyRaw(tensor.data(), &input->ids);
-  if (type == v1::DATA_TYPE_UINT32) WidenRaw<std::uint32_t>(tensor.data(), &input->ids);
+  input->ids = ReadRawIds(tensor);
   return absl::OkStatus();
 }
 

@@ -1,5 +1,6 @@
 #include "server/service/embedding_service.h"
 
+#include "server/service/bags_answer.h"
 #include "server/service/embed_chunks_reactor.h"
 #include "server/service/embed_stream_reactor.h"
 #include "server/service/embed_work.h"
@@ -40,11 +41,7 @@ grpc::ServerUnaryReactor* EmbeddingService::RotaryTable(grpc::CallbackServerCont
 
 grpc::ServerUnaryReactor* EmbeddingService::EmbedBags(grpc::CallbackServerContext* context,
                                                       const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
-  return RawUnary<v1::EmbedBagsRequest, v1::EmbedBagsResponse>::Start(
-      backend_, Method::kEmbedBags, context, request, reply, Length::kMedium,
-      [](const auto&, const Call&) -> absl::StatusOr<v1::EmbedBagsResponse> {
-        return absl::UnimplementedError("EmbedBags");
-      });
+  return AnswerPooled<EmbedBagsWork>(backend_, Method::kEmbedBags, context, request, reply);
 }
 
 grpc::ServerUnaryReactor* EmbeddingService::Gradient(grpc::CallbackServerContext* context,

@@ -35,6 +35,7 @@ namespace embd::service {
 ///                                             interrupted) const
 ///     std::int64_t batch_size() const, sequence_length() const
 ///
+/// `kLargeRequestBytes` (optional) says from which size on its requests are not even decoded on gRPC's own threads.
 /// It says by `kIsInference` whether its calls count in the model's statistics. Where they do, `Answer` also takes a
 /// `PhaseClock*`, which it tells when all is composed and only needs framing.
 ///
@@ -73,7 +74,10 @@ class PooledCall {
   }
 
   /// Whether nothing of the call should be done on gRPC's own threads.
-  [[nodiscard]] bool HasLargeRequest() const { return service::IsLarge(request_); }
+  [[nodiscard]] bool HasLargeRequest() const {
+    if constexpr (requires { Work::kLargeRequestBytes; }) return request_.Length() > Work::kLargeRequestBytes;
+    return service::IsLarge(request_);
+  }
 
   /// To be told before the call, which has been read, waits for a thread.
   void BeginQueue() {

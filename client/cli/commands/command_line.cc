@@ -128,6 +128,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddModelsCommand(app, action);
   AddDescribeCommand(app, action);
   AddEmbedCommand(app, action);
+  AddBagCommand(app, action);
   AddVerifyCommand(app, action);
   AddRotateCommand(app, action);
   AddRotaryTableCommand(app, action);

@@ -15,6 +15,7 @@ void AddInfoCommand(CLI::App& app, Action& action);
 void AddModelsCommand(CLI::App& app, Action& action);
 void AddDescribeCommand(CLI::App& app, Action& action);
 void AddEmbedCommand(CLI::App& app, Action& action);
+void AddBagCommand(CLI::App& app, Action& action);
 void AddVerifyCommand(CLI::App& app, Action& action);
 void AddRotateCommand(CLI::App& app, Action& action);
 void AddRotaryTableCommand(CLI::App& app, Action& action);
