@@ -3,7 +3,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "embd/v1/gradient.pb.h"
+#include "embd/v1/embedding.pb.h"
 #include "server/service/backend.h"
 
 namespace embd::service {

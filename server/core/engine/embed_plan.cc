@@ -14,8 +14,6 @@ namespace embd::core {
 namespace {
 
 constexpr std::int64_t kPadding = -1;  // in place of a cell
-constexpr std::int64_t kZeroRow = EmbedPlan::kNoRow;  // in place of an id
-constexpr std::int64_t kPadding = -1;                 // in place of a cell
 
 }  // namespace
 

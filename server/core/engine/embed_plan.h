@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/core/engine/batch_shape.h"
+#include "server/core/engine/cell_rows.h"
 #include "server/core/engine/distinct_ids.h"
 #include "server/core/engine/embed_input.h"
 #include "server/core/engine/model.h"
@@ -71,7 +72,7 @@ class EmbedPlan {
     return positions_.used && positions_.end_row > model_->position()->table.rows();
   }
   /// Stands for a row where a cell adds none.
-  static constexpr std::int64_t kNoRow = -1;
+  static constexpr std::int64_t kNoRow = kZeroRow;
   /// For each cell the row of the table in that role that it adds; kNoRow where the part or the request has no such
   /// term, where a row of zeros stands in for it, and where the cell is zero after everything because it is masked. Of
   /// token types, rows of Model::token_type_table. Cost: a value a cell.
@@ -97,7 +98,6 @@ class EmbedPlan {
 
  private:
   static constexpr std::size_t kBlockRows = 128;
-  static constexpr float kKeptAtTraining = static_cast<float>(1 - 0.15 * 0.8);  // ESM's token dropout
 
   // A cell of the batch, and where its row of the result goes.
   struct Cell {
