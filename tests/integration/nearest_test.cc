@@ -156,11 +156,11 @@ TEST_F(Nearest, VectorsOfEveryFloatTypeAreQueries) {
                                             std::byte{0xC0}, std::byte{0}, std::byte{0x3C}}}};
   for (const InputTensor& tensor : tensors) {
     SCOPED_TRACE(DataTypeName(tensor.data_type));
-    EXPECT_EQ(IdsOf(Find({.model = "words", .vectors = tensor, .top_k = 2})), (Ids{{2, 0}, {4, 3}}));
+    EXPECT_EQ(IdsOf(Find({.model = "words", .vectors = tensor, .top_k = 2})), (Ids{{0, 2}, {4, 3}}));
   }
   EXPECT_EQ(
       IdsOf(Find({.model = "words", .vectors = InputTensor::FromFloats(std::span(floats).first(2), {2}), .top_k = 1})),
-      (Ids{{2}}));
+      (Ids{{0}}));
 }
 
 TEST_F(Nearest, WordsAskAndAnswer) {
@@ -252,7 +252,7 @@ std::vector<Refusal> Refusals() {
       {{.model = "words", .vectors = vectors({3, 2})},
        kInvalid,
        "INVALID_SHAPE",
-       "vectors.data has 16 bytes, but (3, 2) FLOAT32 needs 24"},
+       "vectors.data has 16 bytes, but (3, 2) float32 needs 24"},
       {{.model = "words", .vectors = whole}, kInvalid, "INVALID_OPTION", "vectors.data_type"},
       {{.model = "x", .ids = {1}}, absl::StatusCode::kNotFound, "MODEL_NOT_FOUND", "there is no model \"x\""},
       {{.model = "words", .ids = {1}, .model_version = "7"}, absl::StatusCode::kNotFound, "VERSION_NOT_FOUND", "7"}};

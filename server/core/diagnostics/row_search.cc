@@ -22,7 +22,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kBlockBytes = 32 << 10;
 constexpr std::int64_t kMinBlockRows = 4;
 constexpr std::int64_t kMaxBlockRows = 256;
-constexpr std::int64_t kBlocksOfPiece = 32;
+constexpr std::int64_t kBlocksOfPiece = 16;
 
 // From here on, sums of float32 products might overflow on their way.
 constexpr double kLargestSum = 1e37;

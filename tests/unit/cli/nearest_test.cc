@@ -103,8 +103,8 @@ TEST_F(NearestCommands, SimilarComparesRowsAsTheyAreStored) {
 
 TEST_F(NearestCommands, WrongUsageIsSaidBeforeAnythingIsAsked) {
   const std::pair<std::vector<std::string>, std::string> wrong[] = {
-      {{"nearest", "compass"}, "queries"},
-      {{"nearest", "compass", "--id", "1", "--token", "east"}, "queries"},
+      {{"nearest", "compass"}, "--vector-file"},
+      {{"nearest", "compass", "--id", "1", "--token", "east"}, "--vector-file"},
       {{"nearest", "compass", "--id", "one"}, "--id"},
       {{"nearest", "compass", "--id", "1", "-k", "0"}, "-k"},
       {{"nearest", "compass", "--id", "1", "--metric", "l1"}, "--metric"},
