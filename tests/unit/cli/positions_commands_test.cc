@@ -228,7 +228,7 @@ TEST_F(PositionCommands, CompareLeavesOutWhatAServerDoesNotKnow) {
   fake_->shift = absl::UnimplementedError("older");
   fake_->tokens = absl::UnimplementedError("older");
 
-  const Result text = runner_.Run({"compare", "wide", "plain"});
+  const Result text = runner_.Run({"compare", "wide", "wide"});
   const Result result = runner_.Run({"compare", "bert", "waves", "--tokens", "2", "--output", "json"});
 
   EXPECT_EQ(text.code, 0);
