@@ -140,6 +140,9 @@ Outcome RunPlot(const PlotOptions& options, const Session& session) {
   const absl::StatusOr<plot::Figure> figure = FindFigure(session.client, RequestOf(options));
   if (!figure.ok()) return Refused(figure.status());
   const absl::StatusOr<std::string> bytes = plot::Draw(*figure, *picture);
+  if (absl::IsInvalidArgument(bytes.status())) {
+    return WrongUsage(Misused(absl::StrCat(bytes.status().message(), "; choose a larger --size")));
+  }
   if (!bytes.ok()) return WrongUsage(bytes.status());
   const absl::Status written = WriteOutputFile(options.out, [&bytes](std::ostream& file) {
     file << *bytes;

@@ -150,6 +150,14 @@ TEST_F(PlotPicture, WhatTheServerRefusesLeavesThePictureThatWasThere) {
   EXPECT_EQ(Get("old.svg"), "old");
 }
 
+TEST_F(PlotPicture, APageWithoutRoomIsWrongUsage) {
+  const Result result = Plot({"tiny", "--what", "positions", "--size", "240x240"}, "a.svg");
+
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("240x240 leaves too little room beside the text; choose a larger --size"));
+  EXPECT_FALSE(fs::exists(Path("a.svg")));
+}
+
 TEST_F(PlotPicture, AFolderThatIsNotThereIsWrongUsage) {
   const Result result = Plot({"tiny", "--what", "positions"}, "nowhere/a.svg");
 
