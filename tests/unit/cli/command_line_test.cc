@@ -77,6 +77,8 @@ TEST_F(CommandLine, EndsWrongUsageWith2AndPrintsNoResult) {
       {"compare", "tiny", "tiny", "--batch", "0"},
       {"compare", "tiny", "tiny", "--batch", "1048576", "--tokens", "2"},
       {"similarity", "tiny", "--table", "output"},
+      {"bag", "tiny"},
+      {"bag", "tiny", "--ids", "1", "--mode", "median"},
       {"completion", "fish"}};
   for (const std::vector<std::string>& arguments : wrong) {
     SCOPED_TRACE(::testing::PrintToString(arguments));
@@ -89,7 +91,7 @@ TEST_F(CommandLine, EndsWrongUsageWith2AndPrintsNoResult) {
 
 TEST_F(CommandLine, NamesAnUnknownCommandAndListsThoseThereAre) {
   const std::string expected =
-      "unknown command \"modles\"; there are health, info, models, describe, embed, verify, rotate, rotary-table, "
+      "unknown command \"modles\"; there are health, info, models, describe, embed, bag, verify, rotate, rotary-table, "
       "similarity, compare, load, unload, reload, regions, bench, completion, help";
 
   EXPECT_THAT(runner_.Run({"modles"}).err, HasSubstr(expected));
@@ -117,8 +119,9 @@ TEST_F(CommandLine, BlamesAVariableForItsOwnValue) {
 }
 
 TEST_F(CommandLine, HelpsWithAnExampleForEveryCommand) {
-  for (const char* command : {"health", "info", "models", "describe", "embed", "verify", "rotate", "rotary-table",
-                              "similarity", "compare", "load", "unload", "reload", "regions", "bench", "completion"}) {
+  for (const char* command :
+       {"health", "info", "models", "describe", "embed", "bag", "verify", "rotate", "rotary-table", "similarity",
+        "compare", "load", "unload", "reload", "regions", "bench", "completion"}) {
     SCOPED_TRACE(command);
     const Result result = runner_.Run({command, "--help"});
     EXPECT_EQ(result.code, 0);
