@@ -1,5 +1,6 @@
 #include "embd/client/bags.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -58,8 +59,9 @@ TEST(BagsOverGrpc, SendEveryFieldAndReadEveryTensor) {
 
   ASSERT_EQ(received.bags_size(), 2);
   EXPECT_EQ(received.bags(0).ShortDebugString(),
-            R"(model: "a" ids: 7 ids: 300 row_lengths: 0 row_lengths: 2 weights: 0.5 weights: -1 )"
-            R"(mode: BAG_MODE_SQRTN model_version: "3")");
+            R"(model: "a" row_lengths: 0 row_lengths: 2 weights: 0.5 weights: -1 )"
+            R"(mode: BAG_MODE_SQRTN model_version: "3" )"
+            R"(ids_tensor { data_type: DATA_TYPE_INT32 shape: 2 data: "\007\000\000\000,\001\000\000" })");
   EXPECT_EQ(received.bags(1).ids_tensor().data_type(), v1::DATA_TYPE_INT32);
   EXPECT_THAT(received.bags(1).ids_tensor().shape(), ElementsAre(1, 1));
   EXPECT_THAT(received.bags(1).ids_tensor().data(), SizeIs(4));
@@ -71,6 +73,24 @@ TEST(BagsOverGrpc, SendEveryFieldAndReadEveryTensor) {
   EXPECT_THAT(pooled.embeddings[0].shape, ElementsAre(2, 2));
   ASSERT_OK_AND_ASSIGN(const auto values, pooled.embeddings[0].floats());
   EXPECT_THAT(values, ElementsAre(1, 2, 3, 4));
+}
+
+TEST(BagsOverGrpc, IdsThatAreNoInt32AndThoseWithoutLengthsGoAsTheyAre) {
+  v1::EmbedBagsRequest received;
+  const ScriptedServer server(
+      {.embed_bags = [&received](grpc::ServerContext*, const v1::EmbedBagsRequest& request, v1::EmbedBagsResponse*) {
+        received = request;
+        return grpc::Status::CANCELLED;
+      }});
+
+  EXPECT_FALSE(ConnectTo(server)
+                   .EmbedBags({.bags = {{.ids = {1, std::int64_t{1} << 31}, .row_lengths = {2}}, {.ids = {1}}}})
+                   .ok());
+
+  ASSERT_EQ(received.bags_size(), 2);
+  EXPECT_THAT(received.bags(0).ids(), ElementsAre(1, std::int64_t{1} << 31));
+  EXPECT_FALSE(received.bags(0).has_ids_tensor());
+  EXPECT_THAT(received.bags(1).ids(), ElementsAre(1));
 }
 
 TEST(BagsOverGrpc, RepliesThatMakeNoSenseAreInternal) {
