@@ -175,15 +175,30 @@ OutputTensor Concatenate(const std::vector<std::vector<float>>& groups, const Id
   return ToTensor(values, type, {bags, std::accumulate(dims.begin(), dims.end(), std::int64_t{0})});
 }
 
-absl::Status At(std::size_t index, absl::string_view field, const absl::Status& status) {
-  return ErrorWithReason(status.code(), ErrorReason(status),
-                         absl::StrCat("bags[", index, "].", field, status.message()));
+absl::Status At(absl::string_view place, const absl::Status& status) {
+  return ErrorWithReason(status.code(), ErrorReason(status), absl::StrCat(place, status.message()));
 }
 
-absl::Status CheckBag(const FakeModel& model, const Bag& bag, const ServerLimits& limits) {
-  if (absl::Status status = CheckLengths(bag, limits); !status.ok()) return status;
-  if (absl::Status status = CheckWeights(bag); !status.ok()) return status;
-  return CheckIds(model, bag);
+// Bags that a server would pool.
+struct Group {
+  const FakeModel* model = nullptr;
+  Bag bag = {};
+
+  [[nodiscard]] std::int64_t bags() const { return static_cast<std::int64_t>(bag.row_lengths.size()); }
+};
+
+absl::StatusOr<Group> ReadGroup(const Bag& bag, const ServerLimits& limits, const FindModel& find) {
+  const auto model = find(bag.model, bag.model_version);
+  if (!model.ok()) return At("model: ", model.status());
+  if (bag.mode < BagMode::kUnspecified || bag.mode > BagMode::kSqrtN) {
+    return Invalid("UNKNOWN_ENUM_VALUE", absl::StrCat("mode = ", static_cast<int>(bag.mode), " is unknown"));
+  }
+  auto plain = WithPlainIds(bag, limits);
+  if (!plain.ok()) return plain.status();
+  if (absl::Status status = CheckLengths(*plain, limits); !status.ok()) return status;
+  if (absl::Status status = CheckWeights(*plain); !status.ok()) return status;
+  if (absl::Status status = CheckIds(**model, *plain); !status.ok()) return status;
+  return Group{.model = *model, .bag = *std::move(plain)};
 }
 
 absl::StatusOr<DataType> OutputType(const EmbedBagsRequest& request) {
@@ -204,35 +219,30 @@ absl::StatusOr<PooledBags> PoolBags(const EmbedBagsRequest& request, const Serve
     return Invalid("INVALID_OPTION", absl::StrCat("bags has ", request.bags.size(), " values"));
   }
   PooledBags result;
-  std::vector<std::vector<float>> groups;
+  std::vector<std::vector<float>> pooled;
   Ids dims;
   std::int64_t bytes = 0;
   std::int64_t bags = 0;
   for (std::size_t i = 0; i < request.bags.size(); ++i) {
-    const auto model = find(request.bags[i].model, request.bags[i].model_version);
-    if (!model.ok()) return At(i, "model: ", model.status());
-    if (request.bags[i].mode < BagMode::kUnspecified || request.bags[i].mode > BagMode::kSqrtN) {
-      return At(i, "mode: ", Invalid("UNKNOWN_ENUM_VALUE", "is unknown"));
+    const std::string place = absl::StrCat("bags[", i, "].");
+    const auto group = ReadGroup(request.bags[i], limits, find);
+    if (!group.ok()) return At(place, group.status());
+    if (i == 0) bags = group->bags();
+    if (request.concatenate && group->bags() != bags) {
+      return Invalid("INVALID_SHAPE", place + "row_lengths has another number of bags than that of bags[0]");
     }
-    const auto bag = WithPlainIds(request.bags[i], limits);
-    if (!bag.ok()) return At(i, "", bag.status());
-    if (absl::Status status = CheckBag(**model, *bag, limits); !status.ok()) return At(i, "", status);
-    const auto rows = static_cast<std::int64_t>(bag->row_lengths.size());
-    if (i == 0) bags = rows;
-    if (request.concatenate && rows != bags) {
-      return At(i, "row_lengths: ", Invalid("INVALID_SHAPE", "concatenate needs as many bags of each model"));
-    }
-    bytes += rows * (*model)->embedding_dim * DataTypeSize(*type);
+    const FakeModel& model = *group->model;
+    bytes += group->bags() * model.embedding_dim * DataTypeSize(*type);
     if (Exceeds(bytes, limits.max_response_bytes)) {
       return TooLarge("RESPONSE_TOO_LARGE", absl::StrCat("exceeds max_response_bytes ", limits.max_response_bytes));
     }
-    result.models.push_back((*model)->name);
-    result.checksums.push_back((*model)->checksum);
-    dims.push_back((*model)->embedding_dim);
-    groups.push_back(PoolAll(**model, *bag));
-    if (!request.concatenate) result.embeddings.push_back(ToTensor(groups.back(), *type, {rows, dims.back()}));
+    result.models.push_back(model.name);
+    result.checksums.push_back(model.checksum);
+    dims.push_back(model.embedding_dim);
+    pooled.push_back(PoolAll(model, group->bag));
+    if (!request.concatenate) result.embeddings.push_back(ToTensor(pooled.back(), *type, {group->bags(), dims.back()}));
   }
-  if (request.concatenate) result.embeddings.push_back(Concatenate(groups, dims, bags, *type));
+  if (request.concatenate) result.embeddings.push_back(Concatenate(pooled, dims, bags, *type));
   return result;
 }
 

@@ -1,6 +1,9 @@
 #include "client/src/convert_training.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
 #include <utility>
 
 #include "client/src/convert_values.h"
@@ -8,11 +11,33 @@
 namespace embd::client {
 namespace {
 
+bool FitInt32(const std::vector<std::int64_t>& ids) {
+  bool fit = true;
+  for (const std::int64_t id : ids) fit &= id == static_cast<std::int32_t>(id);
+  return fit;
+}
+
+// Raw INT32, which is read several times as fast as the varints of `ids`.
+void AssignRaw(const std::vector<std::int64_t>& ids, v1::Tensor* tensor) {
+  tensor->set_data_type(v1::DATA_TYPE_INT32);
+  tensor->add_shape(static_cast<std::int64_t>(ids.size()));
+  std::string& data = *tensor->mutable_data();
+  data.resize(ids.size() * sizeof(std::int32_t));
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto id = static_cast<std::int32_t>(ids[i]);
+    std::memcpy(data.data() + i * sizeof(id), &id, sizeof(id));
+  }
+}
+
 v1::Bag ToProto(const Bag& bag) {
   v1::Bag message;
   message.set_model(bag.model);
   message.set_model_version(bag.model_version);
-  Assign(bag.ids, message.mutable_ids());
+  if (!bag.row_lengths.empty() && !bag.ids.empty() && !bag.ids_tensor.has_value() && FitInt32(bag.ids)) {
+    AssignRaw(bag.ids, message.mutable_ids_tensor());
+  } else {
+    Assign(bag.ids, message.mutable_ids());
+  }
   Assign(bag.row_lengths, message.mutable_row_lengths());
   Assign(bag.weights, message.mutable_weights());
   message.set_mode(static_cast<v1::BagMode>(bag.mode));

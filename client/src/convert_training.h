@@ -11,6 +11,7 @@
 // checked. Replies whose lists do not fit together are INTERNAL.
 namespace embd::client {
 
+/// Ids of ragged bags go as an ids_tensor where they fit one of INT32.
 [[nodiscard]] v1::EmbedBagsRequest ToProto(const EmbedBagsRequest& request);
 [[nodiscard]] v1::GradientRequest ToProto(const GradientRequest& request);
 [[nodiscard]] v1::ProjectRequest ToProto(const ProjectRequest& request);

@@ -48,7 +48,6 @@ absl::Status ReadIdsTensor(const v1::Bag& bag, core::BagInput* input) {
   if (!ragged) input->even = {.bags = tensor.shape(0), .length = tensor.shape(1)};
   input->own_ids = ReadRawIds(tensor);
   input->ids = input->own_ids;
-  input->ids_name = "ids_tensor";
   return absl::OkStatus();
 }
 

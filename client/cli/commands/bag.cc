@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/embedding_view.h"
 #include "client/cli/commands/number_list.h"
@@ -32,17 +34,20 @@ absl::Status Wrong(absl::string_view message) { return absl::InvalidArgumentErro
 // Weights stand as the ids do: rows end at ';'. One row serves all ids, whatever their rows.
 absl::StatusOr<std::vector<float>> ReadWeights(const std::string& text, const std::vector<std::int64_t>& lengths) {
   std::vector<std::byte> bytes;
-  const std::vector<std::string> rows = absl::StrSplit(text, ';');
+  absl::string_view all = absl::StripAsciiWhitespace(text);
+  absl::ConsumeSuffix(&all, ";");
+  const std::vector<absl::string_view> rows = absl::StrSplit(all, ';');
   if (rows.size() > 1 && rows.size() != lengths.size()) {
     return Wrong(absl::StrCat("--weights: has ", rows.size(), " rows, --ids has ", lengths.size()));
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::vector<std::string> words = absl::StrSplit(rows[i], absl::ByAnyChar(" ,\t\r\n"), absl::SkipEmpty());
+    const std::vector<absl::string_view> words =
+        absl::StrSplit(rows[i], absl::ByAnyChar(" ,\t\r\n"), absl::SkipEmpty());
     if (rows.size() > 1 && static_cast<std::int64_t>(words.size()) != lengths[i]) {
       return Wrong(absl::StrCat("--weights: row ", i, " has ", words.size(), words.size() == 1 ? " value" : " values",
                                 ", that of --ids has ", lengths[i]));
     }
-    for (const std::string& word : words) {
+    for (const absl::string_view word : words) {
       if (absl::Status status = AppendParsed(word, DataType::kFloat32, bytes); !status.ok()) {
         return Wrong(absl::StrCat("--weights: row ", i, ": ", status.message()));
       }

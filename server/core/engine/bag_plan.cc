@@ -41,9 +41,8 @@ absl::Status CheckIds(const BagInput& input) {
   if (model.out_of_range() != OutOfRangePolicy::kError) return absl::OkStatus();
   const std::size_t i = FirstOutside(input.ids, static_cast<std::uint64_t>(model.vocab_size()));
   if (i == input.ids.size()) return absl::OkStatus();
-  return InvalidArgument("ID_OUT_OF_RANGE",
-                         absl::StrCat(input.ids_name, "[", i, "] = ", input.ids[i], " is outside [0, ",
-                                      model.vocab_size(), ") of model ", Quote(model.name())));
+  return InvalidArgument("ID_OUT_OF_RANGE", absl::StrCat("ids[", i, "] = ", input.ids[i], " is outside [0, ",
+                                                         model.vocab_size(), ") of model ", Quote(model.name())));
 }
 
 // Of models that do not refuse them.
@@ -63,7 +62,7 @@ absl::Status BagPlan::CheckLengths(const BagInput& input) const {
     const std::int64_t length = input.row_lengths[b];
     if (length < 0) return InvalidShape(absl::StrCat("row_lengths[", b, "] = ", length, " is negative"));
     if (length > id_count - sum) {
-      return InvalidShape(absl::StrCat("row_lengths sum to more than the ", id_count, " values of ", input.ids_name));
+      return InvalidShape(absl::StrCat("row_lengths sum to more than the ", id_count, " values of ids"));
     }
     if (length > limits_.max_sequence_length) {
       return TooLarge("REQUEST_TOO_LARGE",
@@ -73,7 +72,7 @@ absl::Status BagPlan::CheckLengths(const BagInput& input) const {
     sum += length;
   }
   if (sum == id_count) return absl::OkStatus();
-  return InvalidShape(absl::StrCat("row_lengths sum to ", sum, ", but ", input.ids_name, " has ", id_count, " values"));
+  return InvalidShape(absl::StrCat("row_lengths sum to ", sum, ", but ids has ", id_count, " values"));
 }
 
 absl::Status BagPlan::CheckReplySize(const BagInput& input, std::int64_t bags) const {

@@ -28,7 +28,6 @@ struct BagInput {
   std::shared_ptr<const Model> model;
   BagMode mode = BagMode::kMean;
   std::span<const std::int64_t> ids;          ///< of all bags, one after the other
-  const char* ids_name = "ids";               ///< what messages call them; a literal
   std::span<const std::int64_t> row_lengths;  ///< how many ids each bag has
   std::optional<Even> even;
   std::span<const float> weights;     ///< none, or one an id
