@@ -176,7 +176,8 @@ class Searcher {
         break;
     }
     // At most dim / 16 + 4 additions one after the other, and what else is rounded; the bound for each is doubled.
-    slack += magnitude * static_cast<double>(dim_ / 16 + kRoundings) * 0x1p-23;
+    const std::size_t roundings = dim_ / 16 + kRoundings;
+    slack += magnitude * static_cast<double>(roundings) * 0x1p-23;
     slack += static_cast<double>(dim_) * 0x1p-120 * std::max(scale, 1.0);  // of products too small for a float
     const bool bounded = product < kLargestSum && magnitude < kLargestSum && HasFloatScale();
     return bounded ? RoundDown(cut - slack) : -std::numeric_limits<float>::infinity();

@@ -9,7 +9,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "hwy/highway.h"
 
@@ -38,7 +37,7 @@ struct Lanes {
 HWY_INLINE Lanes ZeroLanes() { return {}; }
 
 HWY_INLINE Lanes LoadLanes(const float* from) {
-  Lanes lanes;
+  Lanes lanes = ZeroLanes();
   std::copy_n(from, kLanes, lanes.value.begin());
   return lanes;
 }
@@ -184,17 +183,17 @@ HWY_INLINE void StoreQueryTotals(const QuerySums<kQueries>& sums, float* out) {
 template <std::size_t kQueries, bool kSquares>
 HWY_INLINE void DotTile(const DotArguments& a, std::size_t first_row, std::size_t first_query) {
   const std::size_t count = std::min(kRowsAtOnce, a.row_count - first_row);
-  std::array<const float*, kRowsAtOnce> rows;
+  std::array<const float*, kRowsAtOnce> rows = {};
   for (std::size_t r = 0; r < kRowsAtOnce; ++r) rows[r] = a.rows + (first_row + std::min(r, count - 1)) * a.dim;
   const float* const queries = a.queries + first_query * a.dim;
   QuerySums<kQueries> dots;
-  std::array<Lanes, kRowsAtOnce> squares;
+  std::array<Lanes, kRowsAtOnce> squares;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
   for (std::size_t r = 0; r < kRowsAtOnce; ++r) {
     for (std::size_t q = 0; q < kQueries; ++q) dots[q][r] = ZeroLanes();
     squares[r] = ZeroLanes();
   }
   const auto add = [&](std::size_t i, const auto& load) HWY_ATTR {
-    std::array<Lanes, kRowsAtOnce> row;
+    std::array<Lanes, kRowsAtOnce> row;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
     for (std::size_t r = 0; r < kRowsAtOnce; ++r) {
       row[r] = load(rows[r] + i);
       if constexpr (kSquares) AddProduct(row[r], row[r], squares[r]);
@@ -213,7 +212,7 @@ HWY_INLINE void DotTile(const DotArguments& a, std::size_t first_row, std::size_
       add(i, [left](const float* from) HWY_ATTR { return LoadFirst(from, left); });
     }
   }
-  std::array<float, kQueries * kRowsAtOnce> totals;
+  std::array<float, kQueries* kRowsAtOnce> totals = {};
   StoreQueryTotals<kQueries>(dots, totals.data());
   for (std::size_t q = 0; q < kQueries; ++q) {
     std::copy_n(&totals[q * kRowsAtOnce], count, a.dots + (first_query + q) * a.row_count + first_row);

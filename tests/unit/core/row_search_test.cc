@@ -103,7 +103,7 @@ void ExpectNaive(const Table& table, const RowSearch& search, const ScoreVisitor
   EXPECT_EQ(found, expected);
 }
 
-std::vector<float> RandomQueries(std::size_t count, std::uint64_t seed) {
+std::vector<float> RandomFloats(std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<float> values(count);
   for (float& value : values) value = static_cast<float>(static_cast<double>(random() >> 11) * 0x1p-52 - 1.0);
@@ -115,7 +115,7 @@ TEST(RowSearch, EqualsASearchInDoubleOfAnyTypeScoreAndWidth) {
     for (const std::int64_t dim : {1, 3, 16, 33, 100}) {
       const Table table = SmallTable(dim == 33 ? 9001 : 301, dim, type, 5);
       for (const std::size_t queries : {1u, 6u}) {
-        const std::vector<float> vectors = RandomQueries(queries * static_cast<std::size_t>(dim), 7);
+        const std::vector<float> vectors = RandomFloats(queries * static_cast<std::size_t>(dim), 7);
         for (const RowScore score : kScores) {
           SCOPED_TRACE(absl::StrCat(ElementTypeName(type), ", dim ", dim, ", queries ", queries, ", score ",
                                     static_cast<int>(score)));
@@ -144,7 +144,7 @@ TEST(RowSearch, EqualsASearchInDoubleWhereRowsAreHardToTellApart) {
         for (double& value : row) value = static_cast<double>(random() % 3);
     }
   }
-  std::vector<float> queries = RandomQueries(5 * kDim, 3);
+  std::vector<float> queries = RandomFloats(5 * kDim, 3);
   std::fill_n(queries.begin(), kDim, 0.0f);
   std::fill_n(queries.begin() + kDim, kDim, 1.0f);
   std::fill_n(queries.begin() + 2 * kDim, kDim, 2e38f);
@@ -160,6 +160,54 @@ TEST(RowSearch, EqualsASearchInDoubleWhereRowsAreHardToTellApart) {
   }
 }
 
+// Rows of one set of numbers in many orders, each row a little better than the one before: in float32 the order of
+// addition makes more of a difference.
+TEST(RowSearch, DoubleDecidesWhereFloat32SumsDifferByTheirRounding) {
+  const std::vector<float> numbers = RandomFloats(40, 41);
+  std::vector<double> row(numbers.begin(), numbers.end());
+  std::mt19937_64 random(42);
+  std::vector<std::vector<double>> rows;
+  for (int r = 0; r < 1500; ++r) {
+    std::ranges::shuffle(row, random);
+    rows.push_back(row);
+    rows.back()[0] += 1e-12 * r;
+  }
+  const Table table = MakeTable(rows, ElementType::kFloat64);
+  const std::vector<float> ones(40, 1.0f);
+  for (const RowScore score : kScores) ExpectNaive(table, {.queries = ones, .score = score, .top_k = 20});
+}
+
+// The row that float32 has no numbers for comes after others, so that there is something to be better than.
+TEST(RowSearch, DoubleDecidesWhereFloat32SumsOverflow) {
+  std::vector<std::vector<double>> rows(600, std::vector<double>(16, 1.0));
+  std::vector<double>& last = rows.back();
+  last[0] = last[8] = -1e17;
+  last[1] = last[2] = last[4] = 1e17;
+  const Table table = MakeTable(rows);
+  const std::vector<float> query(16, 2e21f);
+  const auto found = SearchRows(table, {.queries = query, .score = RowScore::kDot, .top_k = 1}, OneThread);
+  ASSERT_THAT(found, IsOk());
+  EXPECT_EQ(found->at(0).at(0).row, 599);
+}
+
+TEST(RowSearch, DoubleDecidesWhereFloat32ProductsVanish) {
+  std::vector<std::vector<double>> rows;
+  for (int r = 0; r < 1500; ++r) rows.emplace_back(48, r < 1000 ? 7.02e-21 : 7.03e-21);
+  const Table table = MakeTable(rows, ElementType::kFloat64);
+  const std::vector<float> query(48, 1e-23f);
+  for (const RowScore score : kScores) ExpectNaive(table, {.queries = query, .score = score, .top_k = 5});
+}
+
+// Rows so short that they change the query's elements by half a unit in the last place of a double and a little more.
+TEST(RowSearch, DoubleDecidesWhereDistancesDifferByTheirRounding) {
+  std::vector<std::vector<double>> rows;
+  for (int r = 0; r < 1500; ++r) rows.emplace_back(8, 0x1p-44 * (r / 256 + 0.51));
+  const Table table = MakeTable(rows, ElementType::kFloat64);
+  std::vector<float> queries = RandomFloats(64 * 8, 51);
+  for (float& value : queries) value = 384.0f + 100.0f * value;
+  ExpectNaive(table, {.queries = queries, .score = RowScore::kDistance, .top_k = 2});
+}
+
 TEST(RowSearch, RowsOfFloat64AreNotRounded) {
   const Table table = MakeTable({{1.0, 0.0}, {1.0 + 1e-12, 0.0}, {1.0, 1e-12}, {1e200, 0.0}}, ElementType::kFloat64);
   const std::vector<float> query = {1.0f, 1.0f};
@@ -168,8 +216,8 @@ TEST(RowSearch, RowsOfFloat64AreNotRounded) {
 
 TEST(RowSearch, ScaleAndBiasCount) {
   const Table table = SmallTable(1000, 20, ElementType::kBFloat16, 9);
-  const std::vector<float> queries = RandomQueries(3 * 20, 21);
-  std::vector<float> bias = RandomQueries(1000, 22);
+  const std::vector<float> queries = RandomFloats(3 * 20, 21);
+  std::vector<float> bias = RandomFloats(1000, 22);
   bias[5] = std::numeric_limits<float>::quiet_NaN();
   bias[6] = -std::numeric_limits<float>::infinity();
   bias[7] = std::numeric_limits<float>::infinity();
@@ -203,8 +251,8 @@ std::vector<float> Visit(const Table& table, const RowSearch& search) {
 
 TEST(RowSearch, VisitsEveryScoreWithTheSameBitsOnEveryTargetAndInAnyCompany) {
   const Table table = SmallTable(9001, 37, ElementType::kFloat16, 31);
-  const std::vector<float> queries = RandomQueries(6 * 37, 32);
-  const std::vector<float> bias = RandomQueries(9001, 33);
+  const std::vector<float> queries = RandomFloats(6 * 37, 32);
+  const std::vector<float> bias = RandomFloats(9001, 33);
   const RowSearch search = {.queries = queries, .score = RowScore::kDot, .scale = 0.5, .bias = bias};
   const std::vector<float> scores = Visit(table, search);
   for (const std::size_t i : {std::size_t{0}, std::size_t{9000}, std::size_t{5 * 9001 + 4321}}) {
