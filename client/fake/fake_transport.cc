@@ -12,6 +12,7 @@
 #include "client/fake/embed_checks.h"
 #include "client/fake/lookup.h"
 #include "client/fake/narrow.h"
+#include "client/fake/nearest.h"
 #include "client/fake/project.h"
 #include "client/fake/rotate.h"
 #include "client/fake/stream.h"
@@ -288,11 +289,13 @@ absl::StatusOr<client::CosineSimilarities> FakeTransport::CosineSimilarities(con
   return absl::UnimplementedError("CosineSimilarities");
 }
 
-absl::StatusOr<client::NearestTokens> FakeTransport::NearestTokens(const NearestTokensRequest&,
+absl::StatusOr<client::NearestTokens> FakeTransport::NearestTokens(const NearestTokensRequest& request,
                                                                    const CallOptions& options) {
   const std::lock_guard lock(state_->mutex);
   if (absl::Status status = state_->Enter("NearestTokens", options); !status.ok()) return status;
-  return absl::UnimplementedError("NearestTokens");
+  const auto model = state_->Find(request.model, request.model_version);
+  if (!model.ok()) return model.status();
+  return fake::FindNearest(**model, request);
 }
 
 absl::StatusOr<client::PositionWavelengths> FakeTransport::PositionWavelengths(const PositionWavelengthsRequest&,

@@ -2,6 +2,7 @@
 
 #include "server/service/describe.h"
 #include "server/service/look_up_tokens.h"
+#include "server/service/nearest_tokens.h"
 #include "server/service/raw_unary.h"
 #include "server/service/similarity.h"
 
@@ -64,8 +65,9 @@ grpc::ServerUnaryReactor* DiagnosticsService::NearestTokens(grpc::CallbackServer
                                                             const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) {
   return RawUnary<v1::NearestTokensRequest, v1::NearestTokensResponse>::Start(
       backend_, Method::kNearestTokens, context, request, reply, Length::kMedium,
-      [](const auto&, const Call&) -> absl::StatusOr<v1::NearestTokensResponse> {
-        return absl::UnimplementedError("NearestTokens");
+      [this](const auto& message, const Call& call) {
+        return AnswerNearestTokens(backend_->models, backend_->workers, message,
+                                   [&call] { return call.Interrupted(); });
       });
 }
 

@@ -1,5 +1,7 @@
 """A real table, GloVe's 341,479 words: rows through two clients and the command line equal numpy's, bit for bit."""
 
+import json
+import math
 import os
 import pathlib
 import subprocess
@@ -12,11 +14,12 @@ from support.calls import Client, refusal_of
 from support.glove import DIM, WORDS, glove_files
 from support.node_modules import node_modules
 from support.server_process import ServerProcess, binary, clean_environment
-from support.stubs import diagnostics_pb2, diagnostics_pb2_grpc
+from support.stubs import diagnostics_pb2, diagnostics_pb2_grpc, nearest_pb2
 
 NPY, VOCAB = glove_files()
 NODE_MODULES = node_modules()
 ROWS = 4096
+QUERIES = 1000
 CONFIG = f"""
 models:
   - name: glove
@@ -42,6 +45,17 @@ def embdctl(*arguments):
         text=True,
         timeout=120,
         check=False,
+    )
+
+
+def exact_cosines(query, candidates):
+    """Of a row with others, summed without rounding before the division, so that equal rows have equal cosines."""
+    one = table[query].astype(np.float64)
+    return np.array(
+        [
+            math.fsum(one * row) / (math.sqrt(math.fsum(one * one)) * math.sqrt(math.fsum(row * row)))
+            for row in table[candidates].astype(np.float64)
+        ]
     )
 
 
@@ -94,14 +108,47 @@ class GloveTest(unittest.TestCase):
         self.assertEqual((rows.dtype, rows.shape[-1]), (np.dtype("<f4"), DIM))
         self.assertEqual(rows.tobytes(), expected.tobytes())
 
+    def nearest(self, **request):
+        stub = diagnostics_pb2_grpc.DiagnosticsServiceStub(client.channel)
+        return stub.NearestTokens(nearest_pb2.NearestTokensRequest(model="glove", **request), timeout=120)
+
+    def test_nearest_rows_are_those_of_a_search_in_float64(self):
+        asked = ids[:QUERIES]
+        rows = table / np.linalg.norm(table, axis=1, keepdims=True)
+        found = np.array(self.nearest(ids=asked.tolist()).ids).reshape(QUERIES, 10)
+
+        for first in range(0, QUERIES, 50):
+            last = first + 50
+            scores = rows[asked[first:last]] @ rows.T
+            for query, row, ids_found in zip(asked[first:last], scores, found[first:last], strict=True):
+                row[query] = -np.inf
+                candidates = np.flatnonzero(row >= row[ids_found].min() - 1e-5)  # float32 errs by less
+                order = candidates[np.lexsort((candidates, -exact_cosines(query, candidates)))][:10]
+                np.testing.assert_array_equal(ids_found, order, words[query])
+
     def test_nearest_words_of_king_make_sense(self):
-        subset = client.embed("glove", np.arange(20_000).reshape(20, 1000)).reshape(-1, DIM).astype(np.float64)
-        subset /= np.linalg.norm(subset, axis=1, keepdims=True)
+        reply = self.nearest(tokens=["king"], with_tokens=True)
 
-        order = np.argsort(-(subset @ subset[words.index("king")]))
+        self.assertLessEqual({"prince", "queen"}, set(reply.tokens[:3]))
 
-        self.assertEqual(words[order[0]], "king")
-        self.assertLessEqual({"prince", "queen"}, {words[i] for i in order[1:4]})
+    def test_king_less_man_plus_woman_is_queen(self):
+        analogy = nearest_pb2.Analogy(plus_tokens=["king", "woman"], minus_tokens=["man"])
+
+        reply = self.nearest(analogies=[analogy], with_tokens=True)
+
+        self.assertEqual(reply.tokens[0], "queen")
+        self.assertFalse({"king", "man", "woman"} & set(reply.tokens))
+
+    def test_command_line_finds_words_and_analogies(self):
+        nearest = embdctl("nearest", "glove", "--token", "king", "-k", "3")
+        analogy = embdctl("--output", "json", "analogy", "glove", "king", "-", "man", "+", "woman", "-k", "1")
+        similar = embdctl("--output", "json", "similar", "glove", "king", "queen")
+
+        self.assertIn("prince", nearest.stdout, nearest.stderr)
+        self.assertEqual(json.loads(analogy.stdout)["queries"][0]["rows"][0]["token"], "queen", analogy.stderr)
+        king, queen = (table[words.index(word)].astype(np.float64) for word in ("king", "queen"))
+        expected = king @ queen / np.linalg.norm(king) / np.linalg.norm(queen)
+        self.assertAlmostEqual(json.loads(similar.stdout)["cosine"], expected, 12, similar.stderr)
 
 
 if __name__ == "__main__":

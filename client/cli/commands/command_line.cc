@@ -133,6 +133,9 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Surroundings
   AddRotaryTableCommand(app, action);
   AddSimilarityCommand(app, action);
   AddProjectCommand(app, action);
+  AddNearestCommand(app, action);
+  AddAnalogyCommand(app, action);
+  AddSimilarCommand(app, action);
   AddCompareCommand(app, action);
   AddLoadCommand(app, action);
   AddUnloadCommand(app, action);

@@ -22,7 +22,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kBlockBytes = 32 << 10;
 constexpr std::int64_t kMinBlockRows = 4;
 constexpr std::int64_t kMaxBlockRows = 256;
-constexpr std::int64_t kBlocksOfPiece = 32;
+constexpr std::int64_t kBlocksOfPiece = 16;
 
 // From here on, sums of float32 products might overflow on their way.
 constexpr double kLargestSum = 1e37;
@@ -176,7 +176,8 @@ class Searcher {
         break;
     }
     // At most dim / 16 + 4 additions one after the other, and what else is rounded; the bound for each is doubled.
-    slack += magnitude * static_cast<double>(dim_ / 16 + kRoundings) * 0x1p-23;
+    const std::size_t roundings = dim_ / 16 + kRoundings;
+    slack += magnitude * static_cast<double>(roundings) * 0x1p-23;
     slack += static_cast<double>(dim_) * 0x1p-120 * std::max(scale, 1.0);  // of products too small for a float
     const bool bounded = product < kLargestSum && magnitude < kLargestSum && HasFloatScale();
     return bounded ? RoundDown(cut - slack) : -std::numeric_limits<float>::infinity();

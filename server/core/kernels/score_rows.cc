@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
+#include <cstdint>
 
 #include "hwy/highway.h"
 
@@ -37,7 +37,7 @@ struct Lanes {
 HWY_INLINE Lanes ZeroLanes() { return {}; }
 
 HWY_INLINE Lanes LoadLanes(const float* from) {
-  Lanes lanes;
+  Lanes lanes = ZeroLanes();
   std::copy_n(from, kLanes, lanes.value.begin());
   return lanes;
 }
@@ -125,71 +125,102 @@ HWY_INLINE hn::Vec<Quarter> Fold(Lanes sums) {
   return FoldVector(Tag(), sums.parts[0]);
 }
 
+// Of four vectors of blocks of four sums: in each block the totals of the four blocks there.
+template <class D>
+HWY_INLINE hn::Vec<D> TotalsOfFour(D d, hn::Vec<D> first, hn::Vec<D> second, hn::Vec<D> third, hn::Vec<D> fourth) {
+  const hn::Repartition<std::uint64_t, D> pairs;
+  const auto add_halves = [d, pairs](hn::Vec<D> x, hn::Vec<D> y) HWY_ATTR {
+    const auto lower = hn::InterleaveLower(pairs, hn::BitCast(pairs, x), hn::BitCast(pairs, y));
+    const auto upper = hn::InterleaveUpper(pairs, hn::BitCast(pairs, x), hn::BitCast(pairs, y));
+    return hn::Add(hn::BitCast(d, lower), hn::BitCast(d, upper));
+  };
+  const auto x = add_halves(first, third);
+  const auto y = add_halves(second, fourth);
+  return add_halves(hn::InterleaveLower(d, x, y), hn::InterleaveUpper(d, x, y));
+}
+
+// The totals of four rows.
 HWY_INLINE void StoreTotals(const std::array<Lanes, kRowsAtOnce>& sums, float* out) {
-  const Quarter d;
-  const auto a = Fold(sums[0]);
-  const auto b = Fold(sums[1]);
-  const auto c = Fold(sums[2]);
-  const auto e = Fold(sums[3]);
-  // Two left of each: a0 + a2, a1 + a3, b0 + b2, b1 + b3.
-  const auto ab = hn::Add(hn::ConcatLowerLower(d, b, a), hn::ConcatUpperUpper(d, b, a));
-  const auto ce = hn::Add(hn::ConcatLowerLower(d, e, c), hn::ConcatUpperUpper(d, e, c));
-  hn::StoreU(hn::Add(hn::ConcatEven(d, ce, ab), hn::ConcatOdd(d, ce, ab)), d, out);
+  hn::StoreU(TotalsOfFour(Quarter(), Fold(sums[0]), Fold(sums[1]), Fold(sums[2]), Fold(sums[3])), Quarter(), out);
+}
+
+#if HWY_TARGET <= HWY_AVX3
+
+// Of four whole vectors of sums: a block of four each, in this order.
+HWY_INLINE hn::Vec<Tag> FoldToBlocks(hn::Vec<Tag> first, hn::Vec<Tag> second, hn::Vec<Tag> third, hn::Vec<Tag> fourth) {
+  const Tag d;
+  const auto x = hn::Add(hn::ConcatLowerLower(d, third, first), hn::ConcatUpperUpper(d, third, first));
+  const auto y = hn::Add(hn::ConcatLowerLower(d, fourth, second), hn::ConcatUpperUpper(d, fourth, second));
+  return hn::Add(hn::OddEvenBlocks(hn::SwapAdjacentBlocks(y), x), hn::OddEvenBlocks(y, hn::SwapAdjacentBlocks(x)));
 }
 
 #endif
 
-// Four rows against kQueries queries, and against themselves where kSquares.
-template <std::size_t kQueries, bool kSquares>
-struct Tile {
-  std::array<std::array<Lanes, kRowsAtOnce>, kQueries> dots;
-  std::array<Lanes, kRowsAtOnce> squares;
+#endif
 
-  HWY_INLINE void Clear() {
-    for (std::size_t r = 0; r < kRowsAtOnce; ++r) {
-      for (std::size_t q = 0; q < kQueries; ++q) dots[q][r] = ZeroLanes();
-      squares[r] = ZeroLanes();
-    }
+// Where registers are few, one query at a time leaves all sums in them.
+constexpr std::size_t kTogether = HWY_TARGET <= HWY_AVX3 ? kQueriesAtOnce : 1;
+
+template <std::size_t kQueries>
+using QuerySums = std::array<std::array<Lanes, kRowsAtOnce>, kQueries>;
+
+// The totals of each query with four rows, query by query.
+template <std::size_t kQueries>
+HWY_INLINE void StoreQueryTotals(const QuerySums<kQueries>& sums, float* out) {
+#if HWY_TARGET <= HWY_AVX3
+  if constexpr (kQueries == kQueriesAtOnce) {
+    const auto row = [&sums](std::size_t r) HWY_ATTR {
+      return FoldToBlocks(sums[0][r].parts[0], sums[1][r].parts[0], sums[2][r].parts[0], sums[3][r].parts[0]);
+    };
+    hn::StoreU(TotalsOfFour(Tag(), row(0), row(1), row(2), row(3)), Tag(), out);
+    return;
   }
+#endif
+  for (std::size_t q = 0; q < kQueries; ++q) StoreTotals(sums[q], out + q * kRowsAtOnce);
+}
 
-  template <class Load>
-  HWY_INLINE void Add(const std::array<const float*, kRowsAtOnce>& rows, const float* queries, std::size_t dim,
-                      std::size_t i, const Load& load) {
-    std::array<Lanes, kRowsAtOnce> row;
-    for (std::size_t r = 0; r < kRowsAtOnce; ++r) row[r] = load(rows[r] + i);
-    for (std::size_t q = 0; q < kQueries; ++q) {
-      const Lanes query = load(queries + q * dim + i);
-      for (std::size_t r = 0; r < kRowsAtOnce; ++r) AddProduct(row[r], query, dots[q][r]);
-    }
-    if constexpr (kSquares) {
-      for (std::size_t r = 0; r < kRowsAtOnce; ++r) AddProduct(row[r], row[r], squares[r]);
-    }
-  }
-};
-
+// Four rows against kQueries queries, and against themselves where kSquares. Of fewer rows the last one stands in.
 template <std::size_t kQueries, bool kSquares>
 HWY_INLINE void DotTile(const DotArguments& a, std::size_t first_row, std::size_t first_query) {
   const std::size_t count = std::min(kRowsAtOnce, a.row_count - first_row);
-  std::array<const float*, kRowsAtOnce> rows;
+  std::array<const float*, kRowsAtOnce> rows = {};
   for (std::size_t r = 0; r < kRowsAtOnce; ++r) rows[r] = a.rows + (first_row + std::min(r, count - 1)) * a.dim;
   const float* const queries = a.queries + first_query * a.dim;
-  Tile<kQueries, kSquares> tile;
-  tile.Clear();
-  std::size_t i = 0;
-  for (; i + kLanes <= a.dim; i += kLanes) {
-    tile.Add(rows, queries, a.dim, i, [](const float* from) HWY_ATTR { return LoadLanes(from); });
+  QuerySums<kQueries> dots;
+  std::array<Lanes, kRowsAtOnce> squares;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+  for (std::size_t r = 0; r < kRowsAtOnce; ++r) {
+    for (std::size_t q = 0; q < kQueries; ++q) dots[q][r] = ZeroLanes();
+    squares[r] = ZeroLanes();
   }
-  if (i < a.dim) {
-    tile.Add(rows, queries, a.dim, i, [left = a.dim - i](const float* from) HWY_ATTR { return LoadFirst(from, left); });
-  }
-  const auto store = [count](const std::array<Lanes, kRowsAtOnce>& sums, float* out) HWY_ATTR {
-    if (count == kRowsAtOnce) return StoreTotals(sums, out);
-    std::array<float, kRowsAtOnce> totals;
-    StoreTotals(sums, totals.data());
-    std::copy_n(totals.begin(), count, out);
+  const auto add = [&](std::size_t i, const auto& load) HWY_ATTR {
+    std::array<Lanes, kRowsAtOnce> row;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+    for (std::size_t r = 0; r < kRowsAtOnce; ++r) {
+      row[r] = load(rows[r] + i);
+      if constexpr (kSquares) AddProduct(row[r], row[r], squares[r]);
+    }
+    for (std::size_t q = 0; q < kQueries; ++q) {
+      const Lanes query = load(queries + q * a.dim + i);
+      for (std::size_t r = 0; r < kRowsAtOnce; ++r) AddProduct(row[r], query, dots[q][r]);
+    }
   };
-  for (std::size_t q = 0; q < kQueries; ++q) store(tile.dots[q], a.dots + (first_query + q) * a.row_count + first_row);
-  if constexpr (kSquares) store(tile.squares, a.squares + first_row);
+  // One loop for whole lanes and the rest, so that the sums stay in registers all the way.
+  for (std::size_t i = 0; i < a.dim; i += kLanes) {
+    const std::size_t left = a.dim - i;
+    if (left >= kLanes) {
+      add(i, [](const float* from) HWY_ATTR { return LoadLanes(from); });
+    } else {
+      add(i, [left](const float* from) HWY_ATTR { return LoadFirst(from, left); });
+    }
+  }
+  std::array<float, kQueries* kRowsAtOnce> totals = {};
+  StoreQueryTotals<kQueries>(dots, totals.data());
+  for (std::size_t q = 0; q < kQueries; ++q) {
+    std::copy_n(&totals[q * kRowsAtOnce], count, a.dots + (first_query + q) * a.row_count + first_row);
+  }
+  if constexpr (kSquares) {
+    StoreTotals(squares, totals.data());
+    std::copy_n(totals.begin(), count, a.squares + first_row);
+  }
 }
 
 template <std::size_t kQueries, bool kSquares>
@@ -198,8 +229,6 @@ void DotBlock(const DotArguments& a, std::size_t first_query) {
 }
 
 void DotEach(const DotArguments& a) {
-  // Where registers are few, one query at a time leaves all sums in them.
-  constexpr std::size_t kTogether = HWY_TARGET <= HWY_AVX3 ? kQueriesAtOnce : 1;
   std::size_t query = 0;
   if (a.squares != nullptr && a.query_count >= kTogether) {
     DotBlock<kTogether, true>(a, 0);

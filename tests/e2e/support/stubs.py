@@ -18,7 +18,7 @@ make_importable(
 from embd.v1 import admin_pb2, admin_pb2_grpc
 from embd.v1 import diagnostics_pb2, diagnostics_pb2_grpc
 from embd.v1 import embedding_pb2, embedding_pb2_grpc
-from embd.v1 import rotary_pb2, table_pb2, tensor_pb2
+from embd.v1 import nearest_pb2, rotary_pb2, table_pb2, tensor_pb2
 import health_pb2
 import health_pb2_grpc
 import reflection_pb2
@@ -34,6 +34,7 @@ __all__ = [
     "embedding_pb2_grpc",
     "health_pb2",
     "health_pb2_grpc",
+    "nearest_pb2",
     "reflection_pb2",
     "reflection_pb2_grpc",
     "rotary_pb2",

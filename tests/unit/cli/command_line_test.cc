@@ -90,7 +90,7 @@ TEST_F(CommandLine, EndsWrongUsageWith2AndPrintsNoResult) {
 TEST_F(CommandLine, NamesAnUnknownCommandAndListsThoseThereAre) {
   const std::string expected =
       "unknown command \"modles\"; there are health, info, models, describe, embed, verify, rotate, rotary-table, "
-      "similarity, project, compare, load, unload, reload, regions, bench, completion, help";
+      "similarity, project, nearest, analogy, similar, compare, load, unload, reload, regions, bench, completion, help";
 
   EXPECT_THAT(runner_.Run({"modles"}).err, HasSubstr(expected));
   EXPECT_THAT(runner_.Run({"--server", "a:1", "modles", "--ids", "1"}).err, HasSubstr(expected));
@@ -117,9 +117,9 @@ TEST_F(CommandLine, BlamesAVariableForItsOwnValue) {
 }
 
 TEST_F(CommandLine, HelpsWithAnExampleForEveryCommand) {
-  for (const char* command :
-       {"health", "info", "models", "describe", "embed", "verify", "rotate", "rotary-table", "similarity", "project",
-        "compare", "load", "unload", "reload", "regions", "bench", "completion"}) {
+  for (const char* command : {"health",       "info",       "models",  "describe", "embed",   "verify",    "rotate",
+                              "rotary-table", "similarity", "project", "nearest",  "analogy", "similar",   "compare",
+                              "load",         "unload",     "reload",  "regions",  "bench",   "completion"}) {
     SCOPED_TRACE(command);
     const Result result = runner_.Run({command, "--help"});
     EXPECT_EQ(result.code, 0);
