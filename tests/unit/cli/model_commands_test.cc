@@ -90,6 +90,7 @@ TEST_F(ModelCommands, DescribePrintsFieldsAndTables) {
             "vocabulary          3 words\n"
             "checksum            fake\n"
             "numbering           sequential\n"
+            "output projection   token table\n"
             "\n"
             "table     shape   type     elements  parameters  bytes  checksum  source\n"
             "token     (3, 2)  float32         6           6     24  fake      fake\n"

@@ -26,7 +26,7 @@ TEST(ProjectCommand, PrintsTheBestIdsOfEachVector) {
             "vector  id  token  score\n"
             "     0   2  man        4\n"
             "     0   1  queen      2\n"
-            "     1   0  king      -0\n"
+            "     1   0  king       0\n"
             "     1   1  queen     -2\n");
 }
 
@@ -38,12 +38,13 @@ TEST(ProjectCommand, PrintsJsonWithAListAVector) {
       kVectors);
 
   ASSERT_EQ(result.code, 0) << result.err;
-  EXPECT_EQ(json::parse(result.out), json({{"model", "tiny"},
-                                           {"model_version", "1"},
-                                           {"tied", true},
-                                           {"ids", {{1, 0}, {1, 0}}},
-                                           {"tokens", {{"queen", "king"}, {"queen", "king"}}},
-                                           {"scores", {{1.0, 0.0}, {-1.0, 0.0}}}}));
+  EXPECT_EQ(json::parse(result.out),
+            json({{"model", "tiny"},
+                  {"model_version", "1"},
+                  {"tied", true},
+                  {"ids", {{1, 0}, {1, 0}}},
+                  {"tokens", json::array({json::array({"queen", "king"}), json::array({"queen", "king"})})},
+                  {"scores", {{1.0, 0.0}, {-1.0, 0.0}}}}));
 }
 
 TEST(ProjectCommand, PrintsLogProbabilities) {

@@ -60,7 +60,7 @@ TEST(Project, SendsEveryField) {
   EXPECT_EQ(sent.ShortDebugString(),
             R"(model: "a" model_version: "2" top_k: 3 scale: 0.5 softcap: 30 raw_scores: true )"
             R"(log_probabilities: true candidate_ids: 5 candidate_ids: 7 with_tokens: true )"
-            R"(vectors { data_type: DATA_TYPE_FLOAT32 shape: 1 shape: 2 data: ")" EMBD_ONE R"(\000\000\000@" })");
+            R"(vectors { data_type: DATA_TYPE_FLOAT32 shape: 1 shape: 2 data: "\000\000\200?\000\000\000@" })");
   EXPECT_THAT(projection.ids, IsEmpty());
 }
 
