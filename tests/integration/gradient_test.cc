@@ -256,7 +256,7 @@ TEST_F(Gradient, RefusesAGradientThatIsMissingOrOfAnotherType) {
   GradientRequest request = Lesson();
   request.output_gradient->data_type = client::DataType::kFloat16;
   EXPECT_THAT(client_->Gradient(request),
-              AllOf(StatusIs(kInvalid, "output_gradient.data_type is FLOAT16; allowed is FLOAT32"),
+              AllOf(StatusIs(kInvalid, "output_gradient.data_type is float16; allowed is FLOAT32"),
                     ReasonIs("INVALID_OPTION")));
   request.output_gradient = InputTensor::FromFloats(Values(8, 0), {2, 4});
   EXPECT_THAT(client_->Gradient(request), AllOf(StatusIs(kInvalid, HasSubstr("(1, 2, 4)")), ReasonIs("INVALID_SHAPE")));

@@ -231,10 +231,12 @@ void AddGradientOptions(CLI::App& command, GradientOptions& options) {
       command
           .add_flag("--output-side", options.output_side,
                     "Through the tied output projection: the gradient of a cross entropy, which touches every row")
-          ->excludes(file)
-          ->excludes(command.get_option("--ids"))
-          ->excludes(command.get_option("--ids-file"))
-          ->excludes(command.get_option("--tokens"));
+          ->excludes(file);
+  for (const char* const of_a_batch :
+       {"--ids", "--ids-file", "--tokens", "--batch-size", "--sequence-length", "--ragged", "--lengths", "--part",
+        "--offset", "--offsets", "--position-ids", "--type-ids", "--mask"}) {
+    side->excludes(command.get_option(of_a_batch));
+  }
   command.add_option("--targets", options.targets, "The ids that --output-side should have found")
       ->type_name("IDS")
       ->needs(side);

@@ -87,6 +87,7 @@ TEST_F(GradientCommand, OutputSideTouchesAllRows) {
             "  2     0\n");
   EXPECT_EQ(runner_.Run({"gradient", "tiny", "--output-side", "--targets", "1"}).err,
             "embdctl: --output-side needs --targets and --hidden\n");
+  EXPECT_EQ(runner_.Run({"gradient", "tiny", "--output-side", "--part", "token"}).code, 2);
 }
 
 TEST_F(GradientCommand, TellsWhatTheServerRefused) {

@@ -158,13 +158,13 @@ TEST_F(FakeGradient, IsTheSlopeOfTheLoss) {
   EXPECT_THAT(gradients.tables[0].row_ids, ElementsAre(1));
   EXPECT_THAT(gradients.tables[0].counts, ElementsAre(2));
   EXPECT_THAT(gradients.tables[1].row_ids, ElementsAre(0, 1));
-  constexpr float kStep = 1.0f / 256;
+  constexpr float kStep = 1.0f / 1024;
   for (std::size_t d = 0; d < 3; ++d) {
     FakeModel more = Bert(), less = Bert();
     more.token[3 + d] += kStep;
     less.token[3 + d] -= kStep;
     const double slope = (Loss(more, request, gradient) - Loss(less, request, gradient)) / (2.0 * double{kStep});
-    EXPECT_NEAR(double{gradients.tables[0].rows.floats().value()[d]}, slope, 2e-3);
+    EXPECT_NEAR(double{gradients.tables[0].rows.floats().value()[d]}, slope, 5e-3);
   }
 }
 
