@@ -41,7 +41,7 @@ TEST_F(StatsCommand, PrintsFiguresHistogramAndThatNothingIsWrong) {
             "\n"
             "              mean      std  min      max\n"
             "elements       2.5  1.70783    0        5\n"
-            "row norms  3.66956  2.21207    1  6.40312\n"
+            "row norms  3.66956  2.20628    1  6.40312\n"
             "\n"
             "norm from       to  rows\n"
             "        1  3.70156     2\n"
