@@ -22,7 +22,7 @@ struct ShiftOptions {
 };
 
 std::string ToText(const client::ShiftProperty& shift, const std::string& subject) {
-  std::string text = absl::StrCat(subject, ": one linear map takes position p to p + ", shift.offset, ", of ",
+  std::string text = absl::StrCat(subject, ": how well one linear map takes position p to p + ", shift.offset, ", of ",
                                   shift.rows, " positions\n");
   absl::StrAppend(&text,
                   FieldsText({{"map", MapText(shift)},

@@ -122,7 +122,7 @@ TEST_F(PositionCommands, ShiftShowsTheResidual) {
 
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(result.out,
-            "waves: one linear map takes position p to p + 5, of 9 positions\n"
+            "waves: how well one linear map takes position p to p + 5, of 9 positions\n"
             "map               rotation of each band\n"
             "largest residual  1.25e-07 at position 3, column 7\n"
             "rms residual      5e-08\n");
