@@ -32,13 +32,11 @@ std::int64_t BlockRows(const Table& table) {
   return std::clamp(kBlockBytes / row_bytes / kMinBlockRows * kMinBlockRows, kMinBlockRows, kMaxBlockRows);
 }
 
-// The largest float that is not above `value`; -infinity where there is none.
+// A float that is not above `value`, nor much below it; -infinity where there is none.
 float RoundDown(double value) {
-  constexpr float kLargest = std::numeric_limits<float>::max();
-  if (!(value >= -static_cast<double>(kLargest))) return -std::numeric_limits<float>::infinity();
-  const float rounded = static_cast<float>(std::min(value, static_cast<double>(kLargest)));
-  return static_cast<double>(rounded) > value ? std::nextafter(rounded, -std::numeric_limits<float>::infinity())
-                                              : rounded;
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  const double lower = value - std::fabs(value) * 0x1p-23 - 0x1p-148;
+  return lower >= -kLargest ? static_cast<float>(std::min(lower, kLargest)) : -std::numeric_limits<float>::infinity();
 }
 
 // The search of one table.
@@ -231,7 +229,8 @@ void Searcher::SearchBlock(Block& block) {
              .query_count = count,
              .dim = dim_,
              .dots = block.dots.data(),
-             .squares = first == 0 ? block.squares.data() : nullptr});
+             .squares = first == 0 ? block.squares.data() : nullptr,
+             .may_fuse = visit_ == nullptr});
     if (first == 0) Measure(block);
     for (std::size_t q = 0; q < count; ++q) {
       const std::span<float> scores = std::span(block.dots).subspan(q * block.count, block.count);

@@ -48,6 +48,7 @@ HWY_INLINE Lanes LoadFirst(const float* from, std::size_t count) {
   return lanes;
 }
 
+template <bool kFuses>
 HWY_INLINE void AddProduct(const Lanes& a, const Lanes& b, Lanes& sums) {
   for (std::size_t i = 0; i < kLanes; ++i) sums.value[i] += a.value[i] * b.value[i];
 }
@@ -101,9 +102,11 @@ HWY_INLINE Lanes LoadFirst(const float* from, std::size_t count) {
 #endif
 }
 
+template <bool kFuses>
 HWY_INLINE void AddProduct(const Lanes& a, const Lanes& b, Lanes& sums) {
   for (std::size_t v = 0; v < kVectors; ++v) {
-    sums.parts[v] = hn::Add(sums.parts[v], hn::Mul(a.parts[v], b.parts[v]));
+    sums.parts[v] = kFuses ? hn::MulAdd(a.parts[v], b.parts[v], sums.parts[v])
+                           : hn::Add(sums.parts[v], hn::Mul(a.parts[v], b.parts[v]));
   }
 }
 
@@ -180,7 +183,7 @@ HWY_INLINE void StoreQueryTotals(const QuerySums<kQueries>& sums, float* out) {
 }
 
 // Four rows against kQueries queries, and against themselves where kSquares. Of fewer rows the last one stands in.
-template <std::size_t kQueries, bool kSquares>
+template <std::size_t kQueries, bool kSquares, bool kFuses>
 HWY_INLINE void DotTile(const DotArguments& a, std::size_t first_row, std::size_t first_query) {
   const std::size_t count = std::min(kRowsAtOnce, a.row_count - first_row);
   std::array<const float*, kRowsAtOnce> rows = {};
@@ -196,11 +199,11 @@ HWY_INLINE void DotTile(const DotArguments& a, std::size_t first_row, std::size_
     std::array<Lanes, kRowsAtOnce> row;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
     for (std::size_t r = 0; r < kRowsAtOnce; ++r) {
       row[r] = load(rows[r] + i);
-      if constexpr (kSquares) AddProduct(row[r], row[r], squares[r]);
+      if constexpr (kSquares) AddProduct<kFuses>(row[r], row[r], squares[r]);
     }
     for (std::size_t q = 0; q < kQueries; ++q) {
       const Lanes query = load(queries + q * a.dim + i);
-      for (std::size_t r = 0; r < kRowsAtOnce; ++r) AddProduct(row[r], query, dots[q][r]);
+      for (std::size_t r = 0; r < kRowsAtOnce; ++r) AddProduct<kFuses>(row[r], query, dots[q][r]);
     }
   };
   // One loop for whole lanes and the rest, so that the sums stay in registers all the way.
@@ -214,32 +217,42 @@ HWY_INLINE void DotTile(const DotArguments& a, std::size_t first_row, std::size_
   }
   std::array<float, kQueries* kRowsAtOnce> totals = {};
   StoreQueryTotals<kQueries>(dots, totals.data());
+  const auto put = [count](const float* from, float* to) HWY_ATTR {
+    if (count == kRowsAtOnce) {  // a copy whose size the compiler knows
+      std::copy_n(from, kRowsAtOnce, to);
+    } else {
+      std::copy_n(from, count, to);
+    }
+  };
   for (std::size_t q = 0; q < kQueries; ++q) {
-    std::copy_n(&totals[q * kRowsAtOnce], count, a.dots + (first_query + q) * a.row_count + first_row);
+    put(&totals[q * kRowsAtOnce], a.dots + (first_query + q) * a.row_count + first_row);
   }
   if constexpr (kSquares) {
     StoreTotals(squares, totals.data());
-    std::copy_n(totals.begin(), count, a.squares + first_row);
+    put(totals.data(), a.squares + first_row);
   }
 }
 
-template <std::size_t kQueries, bool kSquares>
+template <std::size_t kQueries, bool kFuses>
 void DotBlock(const DotArguments& a, std::size_t first_query) {
-  for (std::size_t row = 0; row < a.row_count; row += kRowsAtOnce) DotTile<kQueries, kSquares>(a, row, first_query);
+  const bool squares = a.squares != nullptr && first_query == 0;
+  for (std::size_t row = 0; row < a.row_count; row += kRowsAtOnce) {
+    if (squares) {
+      DotTile<kQueries, true, kFuses>(a, row, first_query);
+    } else {
+      DotTile<kQueries, false, kFuses>(a, row, first_query);
+    }
+  }
 }
 
-void DotEach(const DotArguments& a) {
+template <bool kFuses>
+void DotAll(const DotArguments& a) {
   std::size_t query = 0;
-  if (a.squares != nullptr && a.query_count >= kTogether) {
-    DotBlock<kTogether, true>(a, 0);
-    query = kTogether;
-  } else if (a.squares != nullptr) {
-    DotBlock<1, true>(a, 0);
-    query = 1;
-  }
-  for (; query + kTogether <= a.query_count; query += kTogether) DotBlock<kTogether, false>(a, query);
-  for (; query < a.query_count; ++query) DotBlock<1, false>(a, query);
+  for (; query + kTogether <= a.query_count; query += kTogether) DotBlock<kTogether, kFuses>(a, query);
+  for (; query < a.query_count; ++query) DotBlock<1, kFuses>(a, query);
 }
+
+void DotEach(const DotArguments& a) { return a.may_fuse ? DotAll<true>(a) : DotAll<false>(a); }
 
 void InvertNorms(const float* squares, std::size_t count, float smallest, float* out) {
   const hn::ScalableTag<float> d;

@@ -14,6 +14,8 @@ struct DotArguments {
   std::size_t dim = 0;
   float* dots = nullptr;     ///< (query_count, row_count): the dot product of each query with each row
   float* squares = nullptr;  ///< (row_count): each row's dot product with itself; null: not asked for
+  /// Products and sums may be rounded together where the target can: up to twice as fast, and the bits depend on it.
+  bool may_fuse = false;
 };
 
 /// How many queries DotRows takes at once: calls with a multiple of it make the best of each row that is read.

@@ -89,6 +89,36 @@ TEST_P(ScoreRowsOnTarget, DotProductsHaveTheBitsOfTheDefinitionAtAnyShape) {
   }
 }
 
+TEST_P(ScoreRowsOnTarget, DotProductsThatMayBeFusedAreAsGood) {
+  constexpr std::size_t kDim = 100;
+  const std::vector<float> rows = RandomFloats(9 * kDim, 1);
+  const std::vector<float> queries = RandomFloats(5 * kDim, 2);
+  std::vector<float> dots(5 * 9);
+  std::vector<float> squares(9);
+
+  DotRows({.rows = rows.data(),
+           .row_count = 9,
+           .queries = queries.data(),
+           .query_count = 5,
+           .dim = kDim,
+           .dots = dots.data(),
+           .squares = squares.data(),
+           .may_fuse = true});
+
+  for (std::size_t i = 0; i < dots.size(); ++i) {
+    double dot = 0;
+    double square = 0;
+    for (std::size_t d = 0; d < kDim; ++d) {
+      const double x = rows[i % 9 * kDim + d];
+      dot += x * double{queries[i / 9 * kDim + d]};
+      square += x * x;
+    }
+    // |row| and |query| are about 6.
+    EXPECT_NEAR(double{dots[i]}, dot, 36 * 12 * 0x1p-24) << i;
+    EXPECT_NEAR(double{squares[i % 9]}, square, 36 * 12 * 0x1p-24) << i;
+  }
+}
+
 TEST_P(ScoreRowsOnTarget, InverseNormsAreThoseOfTheDefinition) {
   std::vector<float> squares = RandomFloats(21, 3);
   for (float& square : squares) square = std::fabs(square);
