@@ -263,7 +263,8 @@ TEST_F(Projections, RefuseBadRequestsAsTheFakeDoes) {
 
     EXPECT_THAT(refused, ReasonIs(refusal.reason)) << refusal.message;
     EXPECT_THAT(std::string(refused.status().message()), HasSubstr(refusal.message));
-    EXPECT_THAT(faked, AllOf(StatusIs(refused.status().code(), ::testing::_), ReasonIs(refusal.reason))) << refusal.message;
+    EXPECT_THAT(faked, AllOf(StatusIs(refused.status().code(), ::testing::_), ReasonIs(refusal.reason)))
+        << refusal.message;
   }
 }
 
