@@ -61,7 +61,8 @@ struct FakeModel {
 /// refuses with the same code and reason; its messages are shorter. LayerNorm is computed in double and may differ from
 /// a server's in the last bits. Of the limits it keeps those of batch, sequence and response. Timeouts and chunks mean
 /// nothing to it, but a requested stop cancels. Loading a model again counts its generation, unloading it makes it
-/// unavailable until it is loaded. It maps no shared memory, as a server whose regions are off.
+/// unavailable until it is loaded. It maps no shared memory, as a server whose regions are off, and has no
+/// ShiftProperty.
 ///
 /// Thread safety: thread-safe.
 class FakeTransport : public Transport {
