@@ -2,25 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "proto/wire/data_type.h"
 #include "server/core/diagnostics/fixed_order_dot.h"
 #include "server/core/error.h"
 #include "server/core/tensor/decode.h"
-#include "server/service/output_type.h"
+#include "server/service/vector_tensor.h"
 
 namespace embd::service {
 namespace {
 
 using core::InvalidArgument;
 
-constexpr std::int64_t kMaxQueries = 1024;
 constexpr double kSmallestNorm = 1e-8;
 constexpr std::size_t kRowsBetweenLooks = 1024;
 
@@ -36,9 +32,9 @@ absl::Status CheckOneKind(const v1::NearestTokensRequest& request) {
     if (first != nullptr) {
       return InvalidArgument("INVALID_OPTION", absl::StrCat(first, " and ", name, " exclude each other"));
     }
-    if (count > kMaxQueries) {
+    if (count > kMaxVectors) {
       return InvalidArgument("INVALID_OPTION",
-                             absl::StrCat(count, " ", name, " exceed the ", kMaxQueries, " queries of one call"));
+                             absl::StrCat(count, " ", name, " exceed the ", kMaxVectors, " queries of one call"));
     }
     first = name;
   }
@@ -152,29 +148,10 @@ class Reader {
   }
 
   absl::Status AddVectors() {
-    const v1::Tensor& tensor = request_.vectors();
-    const auto type = ToVectorType("vectors.data_type", tensor.data_type());
-    if (!type.ok()) return type.status();
-    const int rank = tensor.shape_size();
-    const std::int64_t count = rank == 2 ? tensor.shape(0) : 1;
-    if (rank < 1 || rank > 2 || tensor.shape(rank - 1) != table_.dim() || count < 1 || count > kMaxQueries) {
-      return InvalidArgument("INVALID_SHAPE", absl::StrCat("vectors.shape must be (N, ", table_.dim(), ") or (",
-                                                           table_.dim(), "), N in [1, ", kMaxQueries, "], got (",
-                                                           absl::StrJoin(tensor.shape(), ", "), ")"));
-    }
-    const std::size_t vector_bytes = dim_ * core::ElementSize(*type);
-    if (tensor.data().size() != static_cast<std::size_t>(count) * vector_bytes) {
-      return InvalidArgument("INVALID_SHAPE", absl::StrCat("vectors.data has ", tensor.data().size(), " bytes, but (",
-                                                           absl::StrJoin(tensor.shape(), ", "), ") ",
-                                                           wire::DataTypeName(tensor.data_type()), " needs ",
-                                                           static_cast<std::size_t>(count) * vector_bytes));
-    }
-    const auto bytes = std::as_bytes(std::span(tensor.data()));
-    for (std::int64_t n = 0; n < count; ++n) {
-      core::DecodeToDouble(bytes.data() + static_cast<std::size_t>(n) * vector_bytes, *type, sum_);
-      EndQuery();
-    }
-    queries_.named.resize(static_cast<std::size_t>(count));
+    auto vectors = ReadVectors(request_.vectors(), table_.dim());
+    if (!vectors.ok()) return vectors.status();
+    queries_.vectors = *std::move(vectors);
+    queries_.named.resize(queries_.vectors.size() / dim_);
     return absl::OkStatus();
   }
 

@@ -7,10 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/embedding_view.h"
 #include "client/cli/commands/nearest_report.h"
 #include "client/cli/commands/number_range.h"
-#include "client/cli/files/tensor_file.h"
+#include "client/cli/commands/vectors_file.h"
 
 namespace embd::cli {
 namespace {
@@ -27,15 +26,6 @@ struct NearestOptions {
   bool include_queries = false;
 };
 
-absl::StatusOr<client::InputTensor> ReadVectors(const NearestOptions& options, const Surroundings& world) {
-  const absl::StatusOr<FileFormat> format = FormatOf(options.vector_file, options.vector_format, FileFormat::kJson);
-  if (!format.ok()) return format.status();
-  absl::StatusOr<Tensor> tensor = ReadTensor(options.vector_file, *format, world.in);
-  if (!tensor.ok()) return tensor.status();
-  return client::InputTensor{
-      .data_type = WireTypeOf(tensor->type), .shape = std::move(tensor->shape), .bytes = std::move(tensor->bytes)};
-}
-
 Outcome RunNearest(const NearestOptions& options, const Session& session) {
   client::NearestTokensRequest request = {
       .model = options.model,
@@ -46,7 +36,7 @@ Outcome RunNearest(const NearestOptions& options, const Session& session) {
       .table = client::TableKindFromName(options.table).value_or(client::TableKind::kToken),
       .include_queries = options.include_queries};
   if (!options.vector_file.empty()) {
-    auto vectors = ReadVectors(options, session.world);
+    auto vectors = ReadVectorsFile(options.vector_file, options.vector_format, session.world);
     if (!vectors.ok()) return WrongUsage(vectors.status());
     request.vectors = *std::move(vectors);
   }
