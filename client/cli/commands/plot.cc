@@ -22,7 +22,7 @@
 namespace embd::cli {
 namespace {
 
-constexpr int kLeastSide = 240;
+constexpr int kLeastSide = 120;
 constexpr int kMostSide = 4096;
 constexpr double kMostPixels = 8192;  // of a side of a .png
 

@@ -24,6 +24,7 @@ using ::embd::testing::IsOk;
 using ::embd::testing::MakeFloatTable;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
+using ::testing::FloatEq;
 using Ids = std::vector<std::int64_t>;
 using Floats = std::vector<float>;
 
@@ -184,7 +185,7 @@ TEST(Pool, EmptyBagsPaddingOnlyAndWeightsThatCancelOutAreZero) {
 TEST(Pool, SqrtNTakesWeightsOfAnyMagnitude) {
   const Table table = MakeFloatTable(1, 1, {3});
 
-  EXPECT_THAT(Pooled(table, BagMode::kSqrtN, {1, 1}, {0, 0}, {1e-30f, 1e30f}), ElementsAre(3, 3));
+  EXPECT_THAT(Pooled(table, BagMode::kSqrtN, {1, 1}, {0, 0}, {1e-30f, 1e30f}), ElementsAre(FloatEq(3), FloatEq(3)));
 }
 
 TEST(Pool, MaxOfANanIsNanWhereverItStands) {
