@@ -28,7 +28,7 @@ class Sums {
 
   void Add(const ScoreBlock& block) {
     LogSumExp& sum = sums_[static_cast<std::size_t>(block.piece) * vectors_ + static_cast<std::size_t>(block.query)];
-    std::array<double, 256> scores;
+    std::array<double, 256> scores = {};
     for (std::size_t first = 0; first < block.scores.size(); first += scores.size()) {
       const auto part = block.scores.subspan(first, std::min(scores.size(), block.scores.size() - first));
       std::transform(part.begin(), part.end(), scores.begin(),
