@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/commands/waiting.h"
 #include "client/cli/render/table_text.h"
 #include "embd/client/error.h"
 
@@ -84,7 +85,8 @@ std::string ToText(const client::ReloadReport& report) {
 }
 
 Outcome RunLoad(const std::string& name, const Session& session) {
-  const absl::StatusOr<client::LoadedModel> model = session.client.LoadModel(name);
+  const absl::StatusOr<client::LoadedModel> model =
+      WhileWaiting(session, [&] { return session.client.LoadModel(name); });
   if (!model.ok()) return RefusedLoad(model.status());
   if (session.json) {
     session.PrintJson(ToJson(*model));
@@ -102,7 +104,8 @@ Outcome RunUnload(const std::string& name, const Session& session) {
 }
 
 Outcome RunReload(const Session& session) {
-  const absl::StatusOr<client::ReloadReport> report = session.client.ReloadConfig();
+  const absl::StatusOr<client::ReloadReport> report =
+      WhileWaiting(session, [&] { return session.client.ReloadConfig(); });
   if (!report.ok()) return RefusedLoad(report.status());
   if (session.json) {
     session.PrintJson(ToJson(*report));

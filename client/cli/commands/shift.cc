@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/position_report.h"
+#include "client/cli/commands/waiting.h"
 #include "client/cli/render/table_text.h"
 
 namespace embd::cli {
@@ -41,7 +42,8 @@ Outcome RunShift(const ShiftOptions& options, const Session& session) {
   }
   if (options.model.empty() && !options.dim)
     return WrongUsage(absl::InvalidArgumentError("name a model, or give --dim"));
-  const absl::StatusOr<client::ShiftProperty> shift = session.client.ShiftProperty(request);
+  const absl::StatusOr<client::ShiftProperty> shift =
+      WhileWaiting(session, [&] { return session.client.ShiftProperty(request); });
   if (!shift.ok()) return Refused(shift.status());
   if (session.json) {
     session.PrintJson(ToJson(*shift));

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/commands/waiting.h"
 #include "client/cli/render/table_text.h"
 
 namespace embd::cli {
@@ -55,10 +56,12 @@ std::string ToText(const client::NeighbourCurve& curve) {
 }
 
 Outcome RunSimilarity(const SimilarityOptions& options, const Session& session) {
-  const absl::StatusOr<client::NeighbourCurve> curve = session.client.NeighbourSimilarity(
-      {.model = options.model,
-       .table = client::TableKindFromName(options.table).value_or(client::TableKind::kUnspecified),
-       .max_offset = options.max_offset});
+  const absl::StatusOr<client::NeighbourCurve> curve = WhileWaiting(session, [&] {
+    return session.client.NeighbourSimilarity(
+        {.model = options.model,
+         .table = client::TableKindFromName(options.table).value_or(client::TableKind::kUnspecified),
+         .max_offset = options.max_offset});
+  });
   if (!curve.ok()) return Refused(curve.status());
   if (session.json) {
     session.PrintJson(ToJson(*curve));

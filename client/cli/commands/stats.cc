@@ -5,6 +5,7 @@
 
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/stats_text.h"
+#include "client/cli/commands/waiting.h"
 
 namespace embd::cli {
 namespace {
@@ -47,10 +48,12 @@ nlohmann::ordered_json ToJson(const client::TableStatistics& statistics) {
 }
 
 Outcome RunStats(const StatsOptions& options, const Session& session) {
-  const absl::StatusOr<client::TableStatistics> statistics = session.client.TableStatistics(
-      {.model = options.model,
-       .table = client::TableKindFromName(options.table).value_or(client::TableKind::kUnspecified),
-       .histogram_bins = options.bins});
+  const absl::StatusOr<client::TableStatistics> statistics = WhileWaiting(session, [&] {
+    return session.client.TableStatistics(
+        {.model = options.model,
+         .table = client::TableKindFromName(options.table).value_or(client::TableKind::kUnspecified),
+         .histogram_bins = options.bins});
+  });
   if (!statistics.ok()) return Refused(statistics.status());
   if (session.json) {
     session.PrintJson(ToJson(*statistics));
