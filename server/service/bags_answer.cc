@@ -18,7 +18,8 @@ namespace embd::service {
 namespace {
 
 constexpr int kMaxGroups = 1024;
-constexpr std::size_t kLargeWorkBytes = std::size_t{4} << 20;  // read and written
+constexpr std::size_t kLargeWorkBytes = std::size_t{4} << 20;   // read and written
+constexpr std::size_t kSharedWorkBytes = std::size_t{1} << 20;  // from here on, other threads help
 
 using core::InvalidArgument;
 
@@ -148,7 +149,8 @@ absl::StatusOr<grpc::ByteBuffer> EmbedBagsWork::Answer(Backend& backend, const R
   auto buffer = backend.buffers->Take(plan_.byte_size());
   if (!buffer.ok()) return buffer.status();
   const auto spread = [&](std::int64_t count, absl::FunctionRef<void(std::int64_t)> piece) {
-    return IsLarge() ? ShareWork(backend.workers, count, piece, interrupted) : core::OneThread(count, piece);
+    return plan_.work_bytes() > kSharedWorkBytes ? ShareWork(backend.workers, count, piece, interrupted)
+                                                 : core::OneThread(count, piece);
   };
   if (absl::Status status = plan_.Run(buffer->bytes(), spread); !status.ok()) return status;
   if (absl::Status status = CheckUndamaged(plan_); !status.ok()) return status;
