@@ -13,7 +13,7 @@ namespace {
 constexpr char kConfig[] = R"(
 server:
   listen: [unix:FOLDER/embd.sock]
-  metrics: { listen: [] }
+  metrics: { listen: none }
   log: { level: error }
   limits: { max_request_bytes: 1MiB, max_response_bytes: 1MiB, max_batch_size: 64, max_sequence_length: 64 }
 models:
