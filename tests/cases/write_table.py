@@ -39,11 +39,16 @@ def cases_of(files):
             yield f"{name}, row {case.get('row', '?')}", case
 
 
+def plain(name):
+    """The name of a test without the value of its parameter, which GoogleTest's listing puts behind."""
+    return name.partition("  # GetParam()")[0]
+
+
 def tests_of(build, ctest):
     """Names of all tests of a build folder, in the order in which ctest numbers them."""
     command = [ctest, "--test-dir", str(build), "--show-only=json-v1"]
     listed = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
-    return [test["name"] for test in json.loads(listed)["tests"]]
+    return [plain(test["name"]) for test in json.loads(listed)["tests"]]
 
 
 def matching(pattern, names):
@@ -87,7 +92,7 @@ def outcomes_of(junit):
             said = (test.findtext("system-out") or "").strip().splitlines()
             reason = test.find("skipped")
             outcome = "not run: " + (said[-1] if said else reason.get("message") if reason is not None else status)
-        outcomes[test.get("name")] = outcome
+        outcomes[plain(test.get("name"))] = outcome
     return outcomes
 
 

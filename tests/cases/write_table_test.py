@@ -9,7 +9,7 @@ import write_table
 NAMES = ["A.One", "B.Two/x", "B.Two/y", "e2e.three"]
 JUNIT = """<testsuite>
   <testcase name="A.One" status="run"/>
-  <testcase name="B.Two/x" status="run"/>
+  <testcase name="B.Two/x  # GetParam() = 7" status="run"/>
   <testcase name="B.Two/y" status="fail"><failure message=""/></testcase>
   <testcase name="e2e.three" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/>
     <system-out>NOT RUN: npm is not installed</system-out></testcase>
