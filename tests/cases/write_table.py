@@ -10,6 +10,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 import xml.etree.ElementTree
 
 import yaml
@@ -46,8 +47,11 @@ def plain(name):
 
 def tests_of(build, ctest):
     """Names of all tests of a build folder, in the order in which ctest numbers them."""
-    command = [ctest, "--test-dir", str(build), "--show-only=json-v1"]
-    listed = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+    # From a folder of its own: ctest begins a log wherever it runs, and may be running in the build folder now.
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "CTestTestfile.cmake").write_text(f'subdirs("{pathlib.Path(build).resolve()}")\n')
+        command = [ctest, "--test-dir", folder, "--show-only=json-v1"]
+        listed = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     return [plain(test["name"]) for test in json.loads(listed)["tests"]]
 
 
@@ -178,7 +182,8 @@ def main():
     if arguments.numbers:
         chosen = {name for _, case in cases_of(files) for test in case.get("tests", []) for name in matching(test, names)}
         numbers = [str(number) for number, name in enumerate(names, start=1) if name in chosen]
-        pathlib.Path(arguments.numbers).write_text(",".join(["0", "0", "0", *numbers]), encoding="ascii")
+        # Without the end of the line ctest leaves out the last number.
+        pathlib.Path(arguments.numbers).write_text(",".join(["0", "0", "0", *numbers]) + "\n", encoding="ascii")
     if arguments.junit:
         outcomes = outcomes_of(arguments.junit)
         page = page_of(files, lambda case: result_of(case, names, outcomes))
