@@ -16,6 +16,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "grpc/grpc.h"
+#include "grpc/health/v1/health.pb.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "server/app/connection_arguments.h"
@@ -196,6 +197,8 @@ class Server final : public EmbeddingServer {
     const std::vector<std::string>& addresses = config.listen;
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    // Reflection knows the messages that are linked, and gRPC serves health checks without any.
+    google::protobuf::LinkMessageReflection<grpc::health::v1::HealthCheckRequest>();
     grpc::ServerBuilder builder;
     // Requests up to twice the limit reach us and are refused with our own words; longer ones by gRPC, with its own.
     builder.SetMaxReceiveMessageSize(static_cast<int>(

@@ -8,6 +8,7 @@ import numpy as np
 from google.protobuf import descriptor_pb2
 
 from support.calls import PART_TOKEN, Client, refusal_of
+from support.oip import pb as grpc_service_pb2
 from support.server_process import ServerProcess
 from support.stubs import (
     diagnostics_pb2,
@@ -22,7 +23,12 @@ from support.stubs import (
 )
 
 V, D, L = 320, 64, 128
-SERVICES = ("embd.v1.EmbeddingService", "embd.v1.DiagnosticsService", "embd.v1.AdminService")
+SERVICES = (
+    "embd.v1.EmbeddingService",
+    "embd.v1.DiagnosticsService",
+    "embd.v1.AdminService",
+    "inference.GRPCInferenceService",
+)
 
 
 def setUpModule():
@@ -54,6 +60,19 @@ class HealthTest(unittest.TestCase):
         watch.cancel()
 
 
+def comparable(file):
+    """A descriptor without what depends on the library that wrote it, and on who keeps the file."""
+    file.ClearField("name")
+    file.ClearField("options")
+    pending = list(file.message_type)
+    while pending:
+        message = pending.pop()
+        pending += message.nested_type
+        for field in message.field:
+            field.ClearField("json_name")
+    return file
+
+
 class ReflectionTest(unittest.TestCase):
     def ask(self, **fields):
         (answer,) = reflection.ServerReflectionInfo(
@@ -67,20 +86,22 @@ class ReflectionTest(unittest.TestCase):
         self.assertLessEqual({*SERVICES, "grpc.health.v1.Health", "grpc.reflection.v1alpha.ServerReflection"}, names)
 
     def test_descriptors_are_those_of_the_proto_files(self):
-        answer = self.ask(file_containing_symbol="embd.v1.EmbeddingService")
-        files = [
-            descriptor_pb2.FileDescriptorProto.FromString(data)
-            for data in answer.file_descriptor_response.file_descriptor_proto
-        ]
+        for symbol, module in (
+            ("embd.v1.EmbeddingService", embedding_pb2),
+            ("inference.GRPCInferenceService", grpc_service_pb2),
+            ("grpc.health.v1.Health", health_pb2),
+        ):
+            with self.subTest(symbol=symbol):
+                answer = self.ask(file_containing_symbol=symbol)
+                files = [
+                    descriptor_pb2.FileDescriptorProto.FromString(data)
+                    for data in answer.file_descriptor_response.file_descriptor_proto
+                ]
 
-        ours = descriptor_pb2.FileDescriptorProto()
-        embedding_pb2.DESCRIPTOR.CopyToProto(ours)
-        served = next(file for file in files if file.name == ours.name)
-        # json_name is written by one of the two libraries only.
-        for message in list(served.message_type) + list(ours.message_type):
-            for field in message.field:
-                field.ClearField("json_name")
-        self.assertEqual(served, ours)
+                ours = descriptor_pb2.FileDescriptorProto()
+                module.DESCRIPTOR.CopyToProto(ours)
+                served = next(file for file in files if file.package == ours.package and file.service)
+                self.assertEqual(comparable(served), comparable(ours))
 
 
 class DiagnosticsTest(unittest.TestCase):

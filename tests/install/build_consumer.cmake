@@ -14,3 +14,4 @@ run(${CMAKE_COMMAND} -S ${consumer_dir} -B ${work_dir}/build -G ${generator}
   -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_CXX_FLAGS=${flags} -D CMAKE_PREFIX_PATH=${work_dir}/prefix)
 run(${CMAKE_COMMAND} --build ${work_dir}/build)
 run(${work_dir}/build/consumer)
+run(${work_dir}/build/beside_inference)

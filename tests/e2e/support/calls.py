@@ -4,6 +4,8 @@ import os
 
 # An idle channel looks at its connection that often. The library's 5 s would be 5 s of waiting whenever a server stops.
 os.environ.setdefault("GRPC_CLIENT_CHANNEL_BACKUP_POLL_INTERVAL_MS", "100")
+# A fork, by which servers are started, would wait until all of the library's threads rest: for ever, where one is at work.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
 import grpc
 import numpy as np

@@ -37,6 +37,11 @@ class CountingProxy:
         with self._lock:
             return self._bytes
 
+    @property
+    def connection_count(self):
+        """How many connections were made to it so far."""
+        return len(self._sockets) // 2
+
     def _accept(self):
         with contextlib.suppress(OSError):
             while True:

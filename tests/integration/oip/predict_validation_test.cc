@@ -128,7 +128,7 @@ TEST_F(PredictValidation, BatchBeyondTheLimitIsRefused) {
 }
 
 TEST_F(PredictValidation, WrongPrecisionIsRefused) {
-  for (const std::string datatype : {"FP32", "UINT64", "INT16", "BYTES", "int64", ""}) {
+  for (const std::string datatype : {"FP32", "UINT32", "UINT64", "INT16", "BYTES", "int64", ""}) {
     InferRequest request = IdsRequest();
     request.mutable_inputs(0)->set_datatype(datatype);
     ExpectRefused(request, Refused("INVALID_OPTION", "inference input 'input_ids' data-type is '" + datatype +
@@ -212,6 +212,14 @@ TEST_F(PredictValidation, ByteSizeThatContradictsTheShapeIsRefused) {
         Refused("INVALID_SHAPE", "input byte size mismatch for input 'input_ids' for model 'tiny'. Expected 48, got " +
                                      std::to_string(bytes)));
   }
+}
+
+TEST_F(PredictValidation, IdsOfTwiceTheWidthAreRefusedWithBothSizes) {
+  InferRequest request = RequestFor("tiny");
+  AddRaw(&request, "input_ids", "INT32", {2, 3}, SomeIds());  // eight bytes each
+  ExpectRefused(
+      request,
+      Refused("INVALID_SHAPE", "input byte size mismatch for input 'input_ids' for model 'tiny'. Expected 24, got 48"));
 }
 
 TEST_F(PredictValidation, ByteSizeOfFloatsThatContradictsTheShapeIsRefused) {

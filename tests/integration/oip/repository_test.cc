@@ -96,6 +96,16 @@ TEST_F(Repository, AnotherRepositoryIsNotSupported) {
                                       HasSubstr("'repository_name' specification is not supported")));
 }
 
+// Field 1 is the model's name in KServe's messages, the repository's in Triton's.
+TEST_F(Repository, MessagesOfKServeAreRefusedByWhatTheyMeanHere) {
+  ::inference::RepositoryModelLoadRequest request;
+  ASSERT_TRUE(request.ParseFromString(std::string("\x0A\x04tiny", 6)));
+
+  EXPECT_THAT(Load(request), StatusIs(absl::StatusCode::kUnimplemented,
+                                      HasSubstr("'repository_name' specification is not supported: there is one")));
+  EXPECT_THAT(Infer(IdsRequest()), IsOk());
+}
+
 TEST_F(Repository, RefusedLoadsLeaveTheModelServed) {
   EXPECT_THAT(Load("tiny/"), Not(IsOk()));
   EXPECT_THAT(Load("foo"), Not(IsOk()));
