@@ -1,5 +1,6 @@
 // Files that break a rule each, made here byte by byte.
 #include <cstdint>
+#include <limits>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -120,6 +121,44 @@ TEST_F(GgufTest, BadValuesAreInvalid) {
     EXPECT_THAT(Open({.pairs = {GgufPair("k", 9, LittleEndian(kind, 4) + LittleEndian(kHuge, 8))}}),
                 Invalid(R"(key "k" has 18446744073709551615 items, which go beyond the file's end)"));
   }
+}
+
+TEST_F(GgufTest, BadItemsOfArraysAreInvalid) {
+  const std::string two = LittleEndian(2, 8);
+  EXPECT_THAT(Open({.pairs = {GgufPair("k", 9, LittleEndian(7, 4) + two + "\x01\x02")}}),
+              Invalid("byte 50: a boolean must be 0 or 1, got 2"));
+  EXPECT_THAT(Open({.pairs = {GgufPair("k", 9, LittleEndian(8, 4) + two + GgufText("a") + LittleEndian(kHuge, 8))}}),
+              Invalid("the file ends at"));
+  const std::string many = LittleEndian(8, 4) + LittleEndian(5000, 8) + LittleEndian(kHuge, 8);
+  EXPECT_THAT(Open({.pairs = {GgufPair("k", 9, many)}, .data = std::string(40'000, '\0')}),
+              Invalid("before the 18446744073709551615 bytes that should come here"));
+}
+
+// A text that is too long to keep, or a number that no integer of ours holds: the whole array is passed over.
+TEST_F(GgufTest, ArraysWithAnItemThatCannotBeKeptArePassedOver) {
+  const std::string texts = LittleEndian(8, 4) + LittleEndian(3, 8) + GgufText("a") +
+                            GgufText(std::string((1 << 20) + 1, 'x')) + GgufText("b");
+  const std::string numbers = LittleEndian(10, 4) + LittleEndian(2, 8) + LittleEndian(1, 8) + LittleEndian(kHuge, 8);
+  const std::string small = LittleEndian(10, 4) + LittleEndian(1, 8) + LittleEndian(kHuge >> 1, 8);
+
+  ASSERT_OK_AND_ASSIGN(const GgufFile file,
+                       Open({.pairs = {GgufPair("texts", 9, texts), GgufPair("numbers", 9, numbers),
+                                       GgufPair("small", 9, small), GgufPair("behind", 0, "\x05")}}));
+
+  EXPECT_EQ(file.metadata.at("texts"), GgufValue(GgufSkipped{3}));
+  EXPECT_EQ(file.metadata.at("numbers"), GgufValue(GgufSkipped{2}));
+  EXPECT_EQ(file.metadata.at("small"), GgufValue(std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max()}));
+  EXPECT_EQ(file.metadata.at("behind"), GgufValue(std::int64_t{5}));
+}
+
+TEST_F(GgufTest, UnknownTensorListsTenNamesAndTheirNumber) {
+  GgufParts parts;
+  for (std::uint64_t i = 0; i < 12; ++i) parts.tensors.push_back(GgufEntry(absl::StrCat("t", i), {0}, kF32, 0));
+
+  EXPECT_THAT(Load(parts, "wte"), AllOf(StatusIs(absl::StatusCode::kInvalidArgument,
+                                                 AllOf(HasSubstr(R"(no tensor "wte"; the file has "t0", "t1")"),
+                                                       HasSubstr(R"("t9", … (12 in all))"))),
+                                        ReasonIs("TENSOR_NOT_FOUND")));
 }
 
 TEST_F(GgufTest, BadAlignmentIsInvalid) {

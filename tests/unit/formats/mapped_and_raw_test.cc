@@ -160,6 +160,17 @@ TEST_F(RawFileTest, SizeMustMatchExactly) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("exceeds 2^63 - 1 bytes")));
 }
 
+TEST_F(RawFileTest, LayoutWithoutRowsOrColumnsIsRefused) {
+  const std::string path = folder_.Write("t.bin", "");
+  for (const auto& [rows, columns] : std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 1}, {1, 0}, {-1, -1}}) {
+    EXPECT_THAT(
+        LoadTable({.path = path, .layout = RawLayout{ElementType::kFloat32, rows, columns}}),
+        AllOf(StatusIs(absl::StatusCode::kInvalidArgument,
+                       absl::StrCat(path, ": a table needs at least 1 row and 1 column, got ", rows, " x ", columns)),
+              ReasonIs("INVALID_TABLE")));
+  }
+}
+
 TEST_F(RawFileTest, LayoutMustBeGiven) {
   EXPECT_THAT(
       LoadTable({.path = folder_.Write("t.bin", "1234")}),
