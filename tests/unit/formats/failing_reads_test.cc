@@ -1,6 +1,7 @@
 // Whichever read of a file fails, its loader tells so: the system's error, or the place where the file ends now.
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <ostream>
@@ -118,6 +119,25 @@ INSTANTIATE_TEST_SUITE_P(
         Loader{"CheckpointIndex", R"({"weight_map":{"a":"b.safetensors"}})",
                [](const FileReader& file) { return ReadCheckpointIndex(file).status(); }, 1}),
     [](const ::testing::TestParamInfo<Loader>& loader) { return loader.param.name; });
+
+// Text is read twice. What the second pass finds is a file of the same size and of one line.
+ssize_t PreadOfFewerLines(int descriptor, void* out, std::size_t size, off_t offset) {
+  const ssize_t count = pread(descriptor, out, size, offset);
+  auto* const text = static_cast<char*>(out);
+  if (count > 0 && reads_left-- <= 0) std::replace(text, text + count - 1, '\n', ' ');
+  return count;
+}
+
+TEST(WordVectors, LinesThatGoAwayBetweenThePassesAreTold) {
+  const ScratchFolder folder;
+  const std::string path = folder.Write("t.txt", "a 1\nb 2\n");
+  ASSERT_OK_AND_ASSIGN(const FileReader file, FileReader::Open(path, PreadOfFewerLines));
+  reads_left = 1;
+
+  EXPECT_THAT(LoadWordVectors(file, true), AllOf(StatusIs(absl::StatusCode::kInvalidArgument,
+                                                          HasSubstr("the file has become shorter while it was read")),
+                                                 ReasonIs("INVALID_FILE")));
+}
 
 TEST(OutOfMemory, ExceptionsOfTheStandardLibraryBecomeAStatusUnderThePath) {
   const auto expected = AllOf(StatusIs(absl::StatusCode::kResourceExhausted, "/models/t.npy: not enough memory"),
