@@ -22,7 +22,6 @@ using ::embd::testing::StatusIs;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 constexpr std::uint32_t kF32 = 0;
 constexpr std::uint32_t kF16 = 1;
