@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/formats/file_error.h"
 #include "server/formats/file_reader.h"
+#include "server/formats/json_reader.h"
 #include "server/formats/out_of_memory.h"
 
 namespace embd::architectures {
@@ -15,16 +16,32 @@ namespace {
 constexpr std::uint64_t kMaxBytes = std::uint64_t{4} << 20;
 constexpr int kMaxDepth = 64;
 
+/// Takes any JSON that is not nested too deep.
+class DepthLimit final : public formats::JsonHandler {
+ public:
+  bool start_object(std::size_t) override { return Enter(); }
+  bool end_object() override { return Leave(); }
+  bool start_array(std::size_t) override { return Enter(); }
+  bool end_array() override { return Leave(); }
+
+ protected:
+  bool Unexpected(absl::string_view) override { return true; }
+
+ private:
+  bool Enter() { return ++depth_ <= kMaxDepth || Fail(absl::StrCat("is nested deeper than ", kMaxDepth, " levels")); }
+  bool Leave() {
+    --depth_;
+    return true;
+  }
+
+  int depth_ = 0;
+};
+
+// What the first pass lets through is JSON.
 absl::StatusOr<nlohmann::json> Parse(const std::string& text) {
-  bool too_deep = false;
-  const auto watch = [&too_deep](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-    if (depth > kMaxDepth) too_deep = true;
-    return !too_deep;
-  };
-  nlohmann::json value = nlohmann::json::parse(text, watch, /*allow_exceptions=*/false);
-  if (too_deep) return formats::InvalidFile(absl::StrCat("is nested deeper than ", kMaxDepth, " levels"));
-  if (value.is_discarded()) return formats::InvalidFile("is not JSON");
-  return value;
+  DepthLimit limit;
+  if (absl::Status status = formats::ParseJson(text, 0, limit); !status.ok()) return status;
+  return nlohmann::json::parse(text);
 }
 
 absl::StatusOr<nlohmann::json> Read(const std::string& path) {

@@ -13,7 +13,7 @@ namespace embd::architectures {
 ///
 /// Errors (each message begins with the path):
 ///   NOT_FOUND           [FILE_NOT_FOUND] it cannot be opened; with the system's reason.
-///   INVALID_ARGUMENT    [INVALID_FILE] not JSON, too large or too deep.
+///   INVALID_ARGUMENT    [INVALID_FILE] not JSON, with the byte; too large or too deep.
 ///   RESOURCE_EXHAUSTED  [OUT_OF_MEMORY] not enough memory.
 [[nodiscard]] absl::StatusOr<nlohmann::json> ReadJsonFile(const std::string& path);
 

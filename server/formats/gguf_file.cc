@@ -169,9 +169,9 @@ const GgufTensor* GgufFile::Find(absl::string_view name) const {
 absl::StatusOr<GgufFile> ReadGguf(const FileReader& file) {
   ByteCursor cursor(file);
   GgufFile result;
-  if (cursor.ReadText(std::min<std::uint64_t>(4, file.size())) != "GGUF") {
-    return InvalidFile("byte 0: not a GGUF file: it must begin with GGUF");
-  }
+  const std::string magic = cursor.ReadText(std::min<std::uint64_t>(4, file.size()));
+  if (!cursor.status().ok()) return cursor.status();
+  if (magic != "GGUF") return InvalidFile("byte 0: not a GGUF file: it must begin with GGUF");
   result.version = cursor.Read<std::uint32_t>();
   if (!cursor.status().ok()) return cursor.status();
   if (auto status = CheckVersion(result.version); !status.ok()) return status;

@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 256 << 10;
 
+absl::Status TooLong(std::int64_t line_number) {
+  return InvalidFile(absl::StrCat("line ", line_number, ": has ", LineReader::kMaxLineBytes, " bytes or more"));
+}
+
 }  // namespace
 
 LineReader::LineReader(const FileReader& file) : file_(file), buffer_(kBufferBytes) {}
@@ -39,6 +43,7 @@ absl::StatusOr<std::optional<absl::string_view>> LineReader::Next() {
 
 absl::StatusOr<std::optional<absl::string_view>> LineReader::EndLine(absl::string_view line) {
   ++line_number_;
+  if (line.size() >= kMaxLineBytes) return TooLong(line_number_);  // the last one, which no end of a line follows
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   if (line_number_ == 1 && line.substr(0, 3) == "\xEF\xBB\xBF") {
     return InvalidFile("line 1: begins with a byte order mark (EF BB BF)");
@@ -52,9 +57,7 @@ absl::Status LineReader::Fill() {
   end_ -= begin_;
   begin_ = 0;
   if (end_ == buffer_.size()) {
-    if (buffer_.size() >= kMaxLineBytes) {
-      return InvalidFile(absl::StrCat("line ", line_number_ + 1, ": has ", kMaxLineBytes, " bytes or more"));
-    }
+    if (buffer_.size() >= kMaxLineBytes) return TooLong(line_number_ + 1);
     buffer_.resize(buffer_.size() * 2);
   }
   const std::size_t count =

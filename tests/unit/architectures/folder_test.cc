@@ -1,5 +1,8 @@
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -136,7 +139,7 @@ TEST(ModelFolder, AModuleThatIsNoTransformerIsRefused) {
 }
 
 TEST(ModelFolder, ModulesMayNotLeadOutOfTheFolder) {
-  for (const std::string path : {"..", "../other", "/etc"}) {
+  for (const std::string path : {"..", "../other", "/etc", R"(a\u0000)"}) {
     const ModelFolder folder(kGpt2, {{"wte.weight", {10, 8}}});
     folder.Write("modules.json",
                  absl::StrCat(R"([{"path":")", path, R"(","type":"sentence_transformers.models.Transformer"}])"));
@@ -146,12 +149,29 @@ TEST(ModelFolder, ModulesMayNotLeadOutOfTheFolder) {
 }
 
 TEST(ModelFolder, ModulesThatAreNoListAreRefused) {
-  for (const std::string modules : {"{}", "[]", "[1]", R"([{"path":1,"type":"a.Transformer"}])", R"([{"path":""}])"}) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "modules.json: byte 0: the text is not valid JSON"},
+      {"{}", "modules.json: must be a list of modules"},
+      {"[]", "modules.json: must be a list of modules"},
+      {"[1]", "modules.json: must be a list of modules"},
+      {R"([{"path":1,"type":"a.Transformer"}])", "modules.json: [0].path: must be a string"},
+      {R"([{"type":"a.Transformer"}])", "modules.json: [0].path: must be a string"},
+      {R"([{"path":""}])", "modules.json: [0].type: must be a string"},
+      {R"([{"path":"","type":null}])", "modules.json: [0].type: must be a string"}};
+  for (const auto& [modules, message] : cases) {
     const ModelFolder folder(kGpt2, {{"wte.weight", {10, 8}}});
     folder.Write("modules.json", modules);
 
-    EXPECT_THAT(folder.Infer(), StatusIs(kInvalid, HasSubstr("modules.json: "))) << modules;
+    EXPECT_THAT(folder.Infer(), AllOf(StatusIs(kInvalid, HasSubstr(message)), ReasonIs("INVALID_FILE"))) << modules;
   }
+}
+
+TEST(ModelFolder, AModuleWhoseFolderIsNotThereIsNotFound) {
+  const ModelFolder folder(kGpt2, {{"wte.weight", {10, 8}}});
+  folder.Write("modules.json", R"([{"path":"0_Transformer","type":"sentence_transformers.models.Transformer"}])");
+
+  EXPECT_THAT(folder.Infer(), AllOf(StatusIs(absl::StatusCode::kNotFound, HasSubstr("/0_Transformer/config.json: ")),
+                                    ReasonIs("FILE_NOT_FOUND")));
 }
 
 TEST(ModelFolder, AFolderWithoutConfigIsRefused) {
@@ -162,18 +182,58 @@ TEST(ModelFolder, AFolderWithoutConfigIsRefused) {
               AllOf(StatusIs(absl::StatusCode::kNotFound, HasSubstr("/config.json: ")), ReasonIs("FILE_NOT_FOUND")));
 }
 
-TEST(ModelFolder, AConfigThatIsNoObjectOfJsonIsRefused) {
-  for (const std::string config : {"", "{", "[]", "null", "{\"model_type\":}", "{\"a\":NaN}"}) {
-    EXPECT_THAT(ModelFolder(config, {{"wte.weight", {10, 8}}}).Infer(), StatusIs(kInvalid, HasSubstr("config.json: ")))
+TEST(ModelFolder, AConfigThatIsNoJsonIsRefusedAtItsByte) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "byte 0: the text is not valid JSON"},
+      {"{", "byte 1: the text is not valid JSON"},
+      {"{\"model_type\":}", "byte 14: the text is not valid JSON"},
+      {"{\"a\":NaN}", "byte 5: the text is not valid JSON"},
+      {"{\"a\":1e999}", ": the text is not valid JSON"},
+      {"{\"a\":1,}", "byte 7: the text is not valid JSON"},
+      {"{'a':1}", "byte 1: the text is not valid JSON"},
+      {"{} // of 2024", "byte 3: the text is not valid JSON"},
+      {"{\"a\":\"\xFF\"}", "byte 6: the text is not valid JSON"},
+      {"\xEF\xBB\xBF{}", "byte 0: the text is not valid JSON: a byte order mark"},
+      {std::string("{}\0{}", 5), "byte 2: the text is not valid JSON: a zero byte"}};
+  for (const auto& [config, message] : cases) {
+    EXPECT_THAT(
+        ModelFolder(config, {{"wte.weight", {10, 8}}}).Infer(),
+        AllOf(StatusIs(kInvalid, AllOf(HasSubstr("config.json: "), HasSubstr(message))), ReasonIs("INVALID_FILE")))
         << config;
   }
 }
 
-TEST(ModelFolder, AConfigThatIsNestedTooDeepIsRefused) {
-  const std::string deep = absl::StrCat(std::string(100000, '['), std::string(100000, ']'));
+TEST(ModelFolder, AConfigThatIsNoObjectIsRefused) {
+  for (const std::string config : {"[]", "null", "1", "\"gpt2\""}) {
+    EXPECT_THAT(ModelFolder(config, {{"wte.weight", {10, 8}}}).Infer(),
+                AllOf(StatusIs(kInvalid, HasSubstr("config.json: ")), ReasonIs("INVALID_FILE")))
+        << config;
+  }
+}
 
-  EXPECT_THAT(ModelFolder(absl::StrCat("{\"a\":", deep, "}"), {}).Infer(),
-              StatusIs(kInvalid, HasSubstr("config.json: is nested deeper than 64 levels")));
+TEST(ModelFolder, OfAKeyThatStandsTwiceInConfigTheLastOneCounts) {
+  const ModelFolder folder(R"({"model_type":"bert","vocab_size":7,"model_type":"gpt2","vocab_size":10})",
+                           {{"wte.weight", {10, 8}}, {"wpe.weight", {6, 8}}});
+
+  ASSERT_OK_AND_ASSIGN(const InferredModel inferred, folder.Infer());
+
+  EXPECT_EQ(inferred.architecture, "gpt2");
+}
+
+// A config with lists in lists below its own object, as many levels in all.
+std::string Nested(std::size_t levels) {
+  return absl::StrCat(R"({"model_type":"gpt2","a":)", std::string(levels - 1, '['), std::string(levels - 1, ']'), "}");
+}
+
+TEST(ModelFolder, AConfigThatIsNestedTooDeepIsRefused) {
+  const std::vector<TestTensor> tensors = {{"wte.weight", {10, 8}}, {"wpe.weight", {6, 8}}};
+
+  EXPECT_THAT(ModelFolder(Nested(64), tensors).Infer(), IsOk());
+  for (const std::size_t levels : {65u, 100'000u}) {
+    EXPECT_THAT(
+        ModelFolder(Nested(levels), tensors).Infer(),
+        AllOf(StatusIs(kInvalid, HasSubstr("config.json: is nested deeper than 64 levels")), ReasonIs("INVALID_FILE")));
+  }
 }
 
 TEST(ModelFolder, AConfigThatIsTooLargeIsRefused) {

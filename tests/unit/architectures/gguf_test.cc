@@ -144,6 +144,46 @@ TEST(GgufModel, AScalingOfAnotherTypeIsRefused) {
       StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("phi3.rope.scaling.type = \"longrope\" is not served")));
 }
 
+TEST(GgufModel, MissingKeysAreNamed) {
+  const std::string width = "llama.attention.key_length";
+  const std::string scaling = "llama.rope.scaling.";
+  EXPECT_THAT(Infer("llama", {}, kTokens), StatusIs(kInvalid, HasSubstr("llama.attention.head_count is missing")));
+  EXPECT_THAT(Infer("llama", {GgufPair(width, 16u), GgufPair(scaling + "type", "linear")}, kTokens),
+              StatusIs(kInvalid, HasSubstr("llama.rope.scaling.factor is missing; metadata: llama.rope.scaling.type")));
+  EXPECT_THAT(
+      Infer("llama", {GgufPair(width, 16u), GgufPair(scaling + "type", "yarn"), GgufPair(scaling + "factor", 2.0f)},
+            kTokens),
+      AllOf(StatusIs(kInvalid, HasSubstr("llama.rope.scaling.original_context_length is missing; ")),
+            ReasonIs("INVALID_FILE")));
+  EXPECT_THAT(Infer("bert", {GgufPair("bert.context_length", 6u)},
+                    {{"token_embd.weight", {10, 8}},
+                     {"position_embd.weight", {6, 8}},
+                     {"token_types.weight", {2, 8}},
+                     {"token_embd_norm.weight", {8}},
+                     {"token_embd_norm.bias", {8}}}),
+              StatusIs(kInvalid, HasSubstr("bert.attention.layer_norm_epsilon is missing")));
+}
+
+TEST(GgufModel, ValuesOfWrongTypesNameTheirKey) {
+  EXPECT_THAT(Infer("llama", {GgufPair("llama.attention.key_length", "16")}, kTokens),
+              AllOf(StatusIs(kInvalid, HasSubstr("llama.attention.key_length: must be an integer, got \"16\"")),
+                    ReasonIs("INVALID_FILE")));
+  EXPECT_THAT(Infer("llama", {GgufPair("llama.attention.key_length", 0u)}, kTokens),
+              StatusIs(kInvalid, HasSubstr("llama.attention.key_length: must be an integer >= 1, got 0")));
+  EXPECT_THAT(
+      Infer("llama", {GgufPair("llama.attention.key_length", 16u), GgufPair("llama.rope.freq_base", "x")}, kTokens),
+      StatusIs(kInvalid, HasSubstr("llama.rope.freq_base: must be a finite number, got \"x\"")));
+}
+
+TEST(GgufModel, ADamagedFileIsNamedOnce) {
+  const formats::ScratchFolder folder;
+  const std::string path = folder.Write("m.gguf", "GGUF");
+
+  EXPECT_THAT(InferModel({.name = "m", .path = path}),
+              AllOf(StatusIs(kInvalid, ::testing::StartsWith(path + ": byte 4: the file ends at 4")),
+                    ReasonIs("INVALID_FILE")));
+}
+
 TEST(GgufModel, VectorsAreReadForLayerNorm) {
   const formats::ScratchFolder folder;
   const std::string path = folder.Write("v.gguf", GgufBytes({}, {{"v", {3}}, {"t", {2, 2}}}));

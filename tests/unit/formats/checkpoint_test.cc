@@ -130,7 +130,8 @@ TEST_F(CheckpointTest, FilesThatAreLinksOutOfTheFolderAreRead) {
 }
 
 TEST_F(CheckpointTest, OtherFormatsAreUnimplementedWithTheWayOut) {
-  for (const char* const name : {"pytorch_model.bin", "consolidated.00.pth", "model.pt", "last.ckpt", "tf_model.h5"}) {
+  for (const char* const name :
+       {"pytorch_model.bin", "consolidated.00.pth", "model.pt", "last.ckpt", "tf_model.h5", "flax_model.msgpack"}) {
     SCOPED_TRACE(name);
     const ScratchFolder folder;
     static_cast<void>(folder.Write(name, "PK"));
@@ -179,10 +180,24 @@ TEST_F(CheckpointTest, MalformedIndexIsInvalid) {
   for (const auto& [text, message] : std::vector<std::pair<std::string, std::string>>{
            {"", "not valid JSON"},
            {"[]", "the index is not a JSON object but an array"},
+           {"null", "the index is not a JSON object but null"},
+           {"true", "the index is not a JSON object but true or false"},
+           {"-1", "the index is not a JSON object but a number"},
+           {"\"a\"", "the index is not a JSON object but a string"},
+           {"{}{}", "byte 2: the text is not valid JSON"},
+           {R"({"weight_map":{"a":"x.safetensors"})", "not valid JSON"},
+           {"{\"weight_map\":{\"\xFF\":\"x.safetensors\"}}", "byte 16: the text is not valid JSON"},
+           {"\xEF\xBB\xBF{}", "byte 0: the text is not valid JSON: a byte order mark"},
+           {std::string("{}\0", 3), "byte 2: the text is not valid JSON: a zero byte"},
            {"{}", "the index has no weight_map"},
            {R"({"weight_map":[]})", "weight_map must be an object, got an array"},
            {R"({"weight_map":1})", "weight_map must be an object, got a number"},
+           {R"({"weight_map":null})", "weight_map must be an object, got null"},
+           {R"({"weight_map":"x.safetensors"})", "weight_map must be an object, got a string"},
            {R"({"weight_map":{"a":1}})", R"(weight_map: tensor "a" must be a string, got a number)"},
+           {R"({"weight_map":{"a":-1.5}})", R"(weight_map: tensor "a" must be a string, got a number)"},
+           {R"({"weight_map":{"a":null}})", R"(weight_map: tensor "a" must be a string, got null)"},
+           {R"({"weight_map":{"a":false}})", R"(weight_map: tensor "a" must be a string, got true or false)"},
            {R"({"weight_map":{"a":{}}})", R"(weight_map: tensor "a" must be a string, got an object)"},
            {R"({"weight_map":{"a":["x"]}})", R"(weight_map: tensor "a" must be a string, got an array)"},
            {R"({"weight_map":{},"weight_map":{}})", "weight_map stands twice"},
@@ -194,6 +209,70 @@ TEST_F(CheckpointTest, MalformedIndexIsInvalid) {
     EXPECT_THAT(Open(),
                 AllOf(StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)), ReasonIs("INVALID_FILE")));
   }
+}
+
+TEST_F(CheckpointTest, IndexOfMoreThan64MiBIsInvalid) {
+  Write(kIndex, R"({"weight_map":{}})");
+  std::filesystem::resize_file(folder_.Path(kIndex), (64 << 20) + 1);
+
+  EXPECT_THAT(Open(), AllOf(StatusIs(absl::StatusCode::kInvalidArgument,
+                                     HasSubstr("index.json: an index of 67108865 bytes exceeds 67108864")),
+                            ReasonIs("INVALID_FILE")));
+}
+
+TEST_F(CheckpointTest, IndexWithoutTensorsIsOne) {
+  Write(kIndex, R"({"weight_map":{}})");
+
+  ASSERT_OK_AND_ASSIGN(const Checkpoint checkpoint, Open());
+
+  EXPECT_EQ(checkpoint.size(), 0u);
+  EXPECT_THAT(checkpoint.Find("a"), StatusIs(absl::StatusCode::kInvalidArgument, EndsWith("there are none")));
+}
+
+TEST_F(CheckpointTest, BrokenShardIsInvalidUnderItsOwnPath) {
+  Write(kIndex, R"({"weight_map":{"a":"one.safetensors"}})");
+  Write("one.safetensors", "x");
+
+  ASSERT_OK_AND_ASSIGN(const Checkpoint checkpoint, Open());
+
+  EXPECT_THAT(checkpoint.Find("a"), AllOf(StatusIs(absl::StatusCode::kInvalidArgument,
+                                                   HasSubstr("/one.safetensors: byte 1: the file ends within")),
+                                          ReasonIs("INVALID_FILE")));
+}
+
+TEST_F(CheckpointTest, TensorOfMoreThanSixDimensionsIsUnimplemented) {
+  Write("model.safetensors",
+        SafetensorsFile(
+            Header({Entry("six", "U8", "[1,1,1,1,1,1]", 0, 1), Entry("seven", "U8", "[1,1,1,1,1,1,1]", 1, 2)}), "xy"));
+
+  ASSERT_OK_AND_ASSIGN(const Checkpoint checkpoint, Open());
+
+  EXPECT_THAT(checkpoint.Find("six"), IsOk());
+  EXPECT_THAT(checkpoint.Find("seven"),
+              AllOf(StatusIs(absl::StatusCode::kUnimplemented,
+                             HasSubstr(R"(tensor "seven": 7 dimensions are not served; up to 6 are)")),
+                    ReasonIs("UNSUPPORTED_FORMAT")));
+}
+
+TEST_F(CheckpointTest, LinksThatLeadNowhereAreNotFound) {
+  for (const std::string name : {"model.safetensors", kIndex}) {
+    SCOPED_TRACE(name);
+    const ScratchFolder folder;
+    std::filesystem::create_symlink(folder.Path("gone"), folder.Path(name));
+
+    EXPECT_THAT(Checkpoint::Open(folder.Path(".")),
+                AllOf(StatusIs(absl::StatusCode::kNotFound,
+                               HasSubstr(absl::StrCat("/", name, ": cannot open the file: No such file"))),
+                      ReasonIs("FILE_NOT_FOUND")));
+  }
+}
+
+TEST_F(CheckpointTest, PathWithAZeroByteIsNotCutThere) {
+  WriteTensor("model.safetensors", "a");
+
+  EXPECT_THAT(Checkpoint::Open(Folder() + std::string("\0", 1)),
+              AllOf(StatusIs(absl::StatusCode::kNotFound, HasSubstr("its path contains a zero byte")),
+                    ReasonIs("FILE_NOT_FOUND")));
 }
 
 TEST_F(CheckpointTest, UnknownTensorListsTenNamesAndTheirNumber) {

@@ -1,8 +1,6 @@
 #include "server/formats/file_reader.h"
 
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -143,6 +141,16 @@ TEST(FileReader, FifoIsRefusedWithoutWaitingForAWriter) {
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
 
   EXPECT_THAT(FileReader::Open(path), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("is a FIFO")));
+}
+
+TEST(FileReader, SocketCannotBeOpened) {
+  const ScratchFolder folder;
+  const std::string path = folder.Path("socket");
+  ASSERT_EQ(mknod(path.c_str(), S_IFSOCK | 0600, 0), 0);
+
+  EXPECT_THAT(FileReader::Open(path),
+              AllOf(StatusIs(absl::StatusCode::kNotFound, HasSubstr("cannot open the file: No such device")),
+                    ReasonIs("FILE_NOT_FOUND")));
 }
 
 TEST(FileReader, DeviceIsRefused) {

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct GoldenType {
   std::string name;
   core::ElementType table_type;
 };
+
+void PrintTo(const GoldenType& type, std::ostream* out) { *out << type.name; }
 
 class GoldenGguf : public ::testing::TestWithParam<GoldenType> {};
 

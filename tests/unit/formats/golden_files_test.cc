@@ -1,6 +1,7 @@
 // Files that other writers made: see tests/golden/generate_formats.py.
 #include <bit>
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -73,6 +74,8 @@ struct RefusedArray {
   absl::StatusCode code;
   std::string message;
 };
+
+void PrintTo(const RefusedArray& array, std::ostream* out) { *out << array.name; }
 
 class GoldenNpyRefused : public ::testing::TestWithParam<RefusedArray> {};
 

@@ -61,6 +61,15 @@ TEST(LineReader, LineWithoutBoundIsAnErrorWithItsNumber) {
               ElementsAre("short", HasSubstr("line 2: has 16777216 bytes or more")));
 }
 
+TEST(LineReader, LineOfOneByteLessIsOneAndNeedsNoEnd) {
+  const std::string longest(LineReader::kMaxLineBytes - 1, 'x');
+
+  EXPECT_TRUE(Lines(longest + "\n") == std::vector<std::string>{longest});
+  EXPECT_TRUE(Lines(longest) == std::vector<std::string>{longest});
+  EXPECT_THAT(Lines(longest + "x\n"), ElementsAre(HasSubstr("line 1: has 16777216 bytes or more")));
+  EXPECT_THAT(Lines(longest + "x"), ElementsAre(HasSubstr("line 1: has 16777216 bytes or more")));
+}
+
 TEST(LineReader, ByteOrderMarkIsRefused) {
   EXPECT_THAT(Lines("\xEF\xBB\xBFthe\n"), ElementsAre(HasSubstr("line 1: begins with a byte order mark")));
 }

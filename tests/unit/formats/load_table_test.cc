@@ -13,6 +13,7 @@
 #include "server/core/error.h"
 #include "tests/support/status_matchers.h"
 #include "tests/unit/formats/file_bytes.h"
+#include "tests/unit/formats/gguf_bytes.h"
 #include "tests/unit/formats/scratch_folder.h"
 
 namespace embd::formats {
@@ -155,17 +156,54 @@ TEST_F(LoadTableTest, WordsThatStandTwiceAreAWarning) {
 }
 
 TEST_F(LoadTableTest, TableIsReservedBeforeItIsReadAndNotReadWhereThatIsRefused) {
-  for (const std::string& path : {folder_.Write("t.npy", NpyFile(NpyDict("'<f4'", "(2, 3)"), std::string(24, 'a'))),
-                                  folder_.Write("t.txt", "a 1 2 3\nb 4 5 6\n")}) {
+  const std::vector<TableRequest> requests = {
+      {.path = folder_.Write("t.npy", NpyFile(NpyDict("'<f4'", "(2, 3)"), std::string(24, 'a')))},
+      {.path = folder_.Write("f.npy", NpyFile(NpyDict("'<f4'", "(2, 3)", true), std::string(24, 'a')))},
+      {.path = folder_.Write("t.safetensors",
+                             SafetensorsFile(Header({Entry("a", "BF16", "[2,6]", 0, 24)}), std::string(24, 'a')))},
+      {.path = folder_.Write("t.gguf", GgufBytes({.tensors = {GgufEntry("token_embd.weight", {3, 2}, 0, 0)},
+                                                  .data = std::string(24, 'a')}))},
+      {.path = folder_.Write("t.bin", std::string(24, 'a')), .layout = RawLayout{core::ElementType::kFloat64, 3, 1}},
+      {.path = folder_.Write("t.txt", "a 1 2 3\nb 4 5 6\n")}};
+  for (TableRequest request : requests) {
+    SCOPED_TRACE(request.path);
     std::size_t asked = 0;
-    const Reserve refuse = [&asked](std::size_t bytes) {
+    request.reserve = [&asked](std::size_t bytes) {
       asked = bytes;
       return core::Error(absl::StatusCode::kResourceExhausted, "OUT_OF_MEMORY", "too much");
     };
 
-    EXPECT_THAT(LoadTable({.path = path, .reserve = refuse}),
-                AllOf(StatusIs(absl::StatusCode::kResourceExhausted, path + ": too much"), ReasonIs("OUT_OF_MEMORY")));
+    EXPECT_THAT(LoadTable(request), AllOf(StatusIs(absl::StatusCode::kResourceExhausted, request.path + ": too much"),
+                                          ReasonIs("OUT_OF_MEMORY")));
     EXPECT_EQ(asked, 24u);
+  }
+}
+
+// Quantised rows are reserved as what they become.
+TEST_F(LoadTableTest, QuantisedRowsAreReservedAsFloat32) {
+  const std::string path = folder_.Write(
+      "t.gguf", GgufBytes({.tensors = {GgufEntry("token_embd.weight", {32, 2}, 8, 0)}, .data = std::string(68, '\1')}));
+  std::size_t asked = 0;
+
+  EXPECT_THAT(LoadTable({.path = path,
+                         .reserve =
+                             [&asked](std::size_t bytes) {
+                               asked = bytes;
+                               return core::Error(absl::StatusCode::kResourceExhausted, "OUT_OF_MEMORY", "too much");
+                             }}),
+              ReasonIs("OUT_OF_MEMORY"));
+  EXPECT_EQ(asked, 2u * 32 * 4);
+}
+
+TEST_F(LoadTableTest, FileWithoutEndingAndNamesOfTensorsAreTold) {
+  EXPECT_THAT(Load(folder_.Write("table", "x")),
+              AllOf(StatusIs(absl::StatusCode::kUnimplemented, HasSubstr(": a file without ending is not served; ")),
+                    ReasonIs("UNSUPPORTED_FORMAT")));
+  for (const std::string name : {"t.npy", "t.bin", "t.txt", "t.vec", "t.glove"}) {
+    SCOPED_TRACE(name);
+    EXPECT_THAT(Load(folder_.Write(name, "x"), "wte"),
+                AllOf(StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("only .safetensors and .gguf files have")),
+                      ReasonIs("TENSOR_NOT_FOUND")));
   }
 }
 

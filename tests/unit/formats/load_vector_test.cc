@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "tests/support/status_matchers.h"
 #include "tests/unit/formats/file_bytes.h"
+#include "tests/unit/formats/gguf_bytes.h"
 #include "tests/unit/formats/scratch_folder.h"
 
 namespace embd::formats {
@@ -107,6 +108,30 @@ TEST_F(LoadVectorTest, OtherShapesAndTypesAreRefused) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("has 2 dimensions; a vector has 1")));
   EXPECT_THAT(LoadVector(Npy("'<f4'", "(2,)", Raw<float>({1})), ""),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("shape (2,) of float32")));
+}
+
+TEST_F(LoadVectorTest, GgufVectorsOfFloatsAreTakenAndQuantisedOnesAreNot) {
+  const std::string path =
+      folder_.Write("m.gguf", GgufBytes({.tensors = {GgufEntry("f16", {2}, 1, 0), GgufEntry("bf16", {2}, 30, 32),
+                                                     GgufEntry("q8", {32}, 8, 64), GgufEntry("table", {2, 1}, 0, 128)},
+                                         .data = Raw<std::uint16_t>({0x3C00, 0xC000}) + std::string(28, '\0') +
+                                                 Raw<std::uint16_t>({0x3F80, 0xC000}) + std::string(100, '\0')}));
+
+  ASSERT_OK_AND_ASSIGN(const std::vector<float> f16, LoadVector(path, "f16"));
+  ASSERT_OK_AND_ASSIGN(const std::vector<float> bf16, LoadVector(path, "bf16"));
+
+  EXPECT_THAT(f16, ElementsAre(1.0f, -2.0f));
+  EXPECT_THAT(bf16, ElementsAre(1.0f, -2.0f));
+  EXPECT_THAT(LoadVector(path, "q8"), AllOf(StatusIs(absl::StatusCode::kUnimplemented,
+                                                     path + ": tensor \"q8\": a vector of type Q8_0 is not served"),
+                                            ReasonIs("UNSUPPORTED_FORMAT")));
+  EXPECT_THAT(LoadVector(path, "table"), AllOf(StatusIs(absl::StatusCode::kInvalidArgument,
+                                                        HasSubstr("tensor \"table\": must have one dimension, has 2")),
+                                               ReasonIs("INVALID_FILE")));
+  EXPECT_THAT(LoadVector(path, ""), ReasonIs("TENSOR_NOT_FOUND"));
+  EXPECT_THAT(LoadVector(folder_.Write("cut.gguf", "GGUF"), "q8"),
+              AllOf(StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("cut.gguf: byte 4: the file ends at 4")),
+                    ReasonIs("INVALID_FILE")));
 }
 
 TEST_F(LoadVectorTest, NamesMustFitTheFile) {

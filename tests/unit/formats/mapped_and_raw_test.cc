@@ -106,6 +106,18 @@ TEST_F(MappedTableTest, FileThatIsCutShortReadsAsZerosAndIsTold) {
   EXPECT_TRUE(loaded.table.damaged());
 }
 
+TEST_F(MappedTableTest, FileThatIsCutShortBeforeItIsHashedIsInvalid) {
+  constexpr std::int64_t kRows = 4096;
+  const std::string path = folder_.Write("t.bin", std::string(kRows * 64, 'a'));
+  ASSERT_OK_AND_ASSIGN(const FileReader file, FileReader::Open(path));
+
+  std::filesystem::resize_file(path, kRows * 32);
+
+  EXPECT_THAT(LoadRaw(file, {ElementType::kFloat32, kRows, 16}, {.mmap = true}),
+              AllOf(StatusIs(absl::StatusCode::kInvalidArgument, "the file has become shorter while it was read"),
+                    ReasonIs("INVALID_FILE")));
+}
+
 // As `mv` and Hugging Face's downloads do it: the mapping holds on to the old file.
 TEST_F(MappedTableTest, FileThatIsReplacedStaysAsItWas) {
   const std::string path = folder_.Write("t.bin", Raw<float>({1}));
@@ -158,6 +170,17 @@ TEST_F(RawFileTest, SizeMustMatchExactly) {
   EXPECT_THAT(LoadTable({.path = path,
                          .layout = RawLayout{ElementType::kFloat32, std::int64_t{1} << 40, std::int64_t{1} << 40}}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("exceeds 2^63 - 1 bytes")));
+}
+
+TEST_F(RawFileTest, LayoutWithoutRowsOrColumnsIsRefused) {
+  const std::string path = folder_.Write("t.bin", "");
+  for (const auto& [rows, columns] : std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 1}, {1, 0}, {-1, -1}}) {
+    EXPECT_THAT(
+        LoadTable({.path = path, .layout = RawLayout{ElementType::kFloat32, rows, columns}}),
+        AllOf(StatusIs(absl::StatusCode::kInvalidArgument,
+                       absl::StrCat(path, ": a table needs at least 1 row and 1 column, got ", rows, " x ", columns)),
+              ReasonIs("INVALID_TABLE")));
+  }
 }
 
 TEST_F(RawFileTest, LayoutMustBeGiven) {

@@ -4,17 +4,13 @@
 // Sanitizers keep memory of their own beside ours, so the numbers would mean nothing.
 #ifndef EMBD_SANITIZED
 
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "server/formats/load_table.h"
 #include "tests/unit/formats/file_bytes.h"
+#include "tests/unit/formats/peak_growth.h"
 #include "tests/unit/formats/scratch_folder.h"
 
 namespace embd::formats {
@@ -24,30 +20,12 @@ constexpr std::int64_t kRows = 65'536;
 constexpr std::int64_t kDim = 256;
 constexpr std::int64_t kTableBytes = kRows * kDim * 4;  // 64 MiB
 
-std::int64_t PeakBytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss * 1024;
-}
-
 // By how much loading the table raises the peak of resident memory; -1 if it does not load.
-std::int64_t PeakGrowth(const TableRequest& request) {
-  int ends[2];
-  if (pipe(ends) != 0) return -1;
-  const pid_t child = fork();
-  if (child == 0) {  // begins with a peak of what it has now
-    const std::int64_t before = PeakBytes();
+std::int64_t PeakGrowthOf(const TableRequest& request) {
+  return PeakGrowth([&request] {
     const auto loaded = LoadTable(request);
-    const std::int64_t growth = loaded.ok() && loaded->table.rows() == kRows ? PeakBytes() - before : -1;
-    const bool written = write(ends[1], &growth, sizeof growth) == sizeof growth;
-    _exit(written ? 0 : 1);
-  }
-  close(ends[1]);
-  std::int64_t growth = -1;
-  if (read(ends[0], &growth, sizeof growth) != sizeof growth) growth = -1;
-  close(ends[0]);
-  waitpid(child, nullptr, 0);
-  return growth;
+    return loaded.ok() && loaded->table.rows() == kRows;
+  });
 }
 
 MATCHER(IsOneTableAndAtMostATenthMore, "") {
@@ -60,20 +38,12 @@ MATCHER(IsOneTableAndAtMostAFifthMore, "") {
   return arg >= kTableBytes * 9 / 10 && arg <= kTableBytes * 12 / 10;
 }
 
-// Data of zeros, which takes no space on disk.
-std::string WriteSparse(const ScratchFolder& folder, const std::string& name, const std::string& head,
-                        std::int64_t data_bytes) {
-  const std::string path = folder.Write(name, head);
-  std::filesystem::resize_file(path, head.size() + static_cast<std::size_t>(data_bytes));
-  return path;
-}
-
 TEST(PeakMemory, NpyInCOrder) {
   const ScratchFolder folder;
   const std::string path = WriteSparse(
       folder, "t.npy", NpyFile(NpyDict("'<f4'", absl::StrCat("(", kRows, ", ", kDim, ")")), ""), kTableBytes);
 
-  EXPECT_THAT(PeakGrowth({.path = path}), IsOneTableAndAtMostAFifthMore());
+  EXPECT_THAT(PeakGrowthOf({.path = path}), IsOneTableAndAtMostAFifthMore());
 }
 
 TEST(PeakMemory, NpyInFortranOrderAndBigEndian) {
@@ -81,7 +51,7 @@ TEST(PeakMemory, NpyInFortranOrderAndBigEndian) {
   const std::string path = WriteSparse(
       folder, "t.npy", NpyFile(NpyDict("'>f4'", absl::StrCat("(", kRows, ", ", kDim, ")"), true), ""), kTableBytes);
 
-  EXPECT_THAT(PeakGrowth({.path = path}), IsOneTableAndAtMostAFifthMore());
+  EXPECT_THAT(PeakGrowthOf({.path = path}), IsOneTableAndAtMostAFifthMore());
 }
 
 TEST(PeakMemory, NpyOfFewLongColumns) {
@@ -89,7 +59,7 @@ TEST(PeakMemory, NpyOfFewLongColumns) {
   const std::string path = WriteSparse(
       folder, "t.npy", NpyFile(NpyDict("'<f8'", absl::StrCat("(", kRows, ", ", kDim / 2, ")"), true), ""), kTableBytes);
 
-  EXPECT_THAT(PeakGrowth({.path = path}), IsOneTableAndAtMostAFifthMore());
+  EXPECT_THAT(PeakGrowthOf({.path = path}), IsOneTableAndAtMostAFifthMore());
 }
 
 TEST(PeakMemory, SafetensorsBesideLargerTensors) {
@@ -101,7 +71,7 @@ TEST(PeakMemory, SafetensorsBesideLargerTensors) {
               Entry("behind", "I64", absl::StrCat("[", bytes / 8, "]"), 3 * bytes, 4 * bytes)});
   const std::string path = WriteSparse(folder, "t.safetensors", SafetensorsFile(header, ""), 4 * kTableBytes);
 
-  EXPECT_THAT(PeakGrowth({.path = path, .tensor = "wte"}), IsOneTableAndAtMostAFifthMore());
+  EXPECT_THAT(PeakGrowthOf({.path = path, .tensor = "wte"}), IsOneTableAndAtMostAFifthMore());
 }
 
 TEST(PeakMemory, BFloat16InSafetensors) {
@@ -110,7 +80,7 @@ TEST(PeakMemory, BFloat16InSafetensors) {
       Header({Entry("wte", "BF16", absl::StrCat("[", kRows, ",", 2 * kDim, "]"), 0, kTableBytes)});
   const std::string path = WriteSparse(folder, "t.safetensors", SafetensorsFile(header, ""), kTableBytes);
 
-  EXPECT_THAT(PeakGrowth({.path = path}), IsOneTableAndAtMostATenthMore());
+  EXPECT_THAT(PeakGrowthOf({.path = path}), IsOneTableAndAtMostATenthMore());
 }
 
 TEST(PeakMemory, QuantisedGguf) {
@@ -122,7 +92,7 @@ TEST(PeakMemory, QuantisedGguf) {
   head.resize((head.size() + 31) / 32 * 32, '\0');
   const std::string path = WriteSparse(folder, "t.gguf", head, kRows * kDim / 256 * 210);
 
-  EXPECT_THAT(PeakGrowth({.path = path}), IsOneTableAndAtMostATenthMore());
+  EXPECT_THAT(PeakGrowthOf({.path = path}), IsOneTableAndAtMostATenthMore());
 }
 
 TEST(PeakMemory, TextWithItsWords) {
@@ -135,7 +105,7 @@ TEST(PeakMemory, TextWithItsWords) {
     for (std::int64_t row = 0; row < kRows; ++row) file << "word" << row << numbers << '\n';
   }
 
-  EXPECT_THAT(PeakGrowth({.path = path}), IsOneTableAndAtMostAFifthMore());
+  EXPECT_THAT(PeakGrowthOf({.path = path}), IsOneTableAndAtMostAFifthMore());
 }
 
 }  // namespace

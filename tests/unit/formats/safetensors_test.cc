@@ -326,6 +326,18 @@ TEST(Safetensors, ListOfNamesEndsAfterTen) {
                        AllOf(HasSubstr(R"("t0", )"), HasSubstr(R"("t9", … (12 in all))"), Not(HasSubstr("t10")))));
 }
 
+TEST(Safetensors, ListOfLongNamesEndsEarlier) {
+  std::vector<std::string> entries;
+  for (std::uint64_t i = 0; i < 9; ++i) {
+    entries.push_back(Entry(absl::StrCat(i, std::string(5000, 'n')), "F32", "[1,1]", 4 * i, 4 * i + 4));
+  }
+
+  const auto result = LoadBytes(WithHeader(Header(entries), 36), "");
+
+  EXPECT_THAT(result, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("… (9 in all)")));
+  EXPECT_LT(result.status().message().size(), 1200u);
+}
+
 TEST(Safetensors, FileWithoutTablesSaysSo) {
   EXPECT_THAT(
       LoadBytes(OneTensor("F32", "[4]", 16, 16), ""),

@@ -13,7 +13,9 @@
 namespace embd::formats {
 namespace {
 
+using ::embd::testing::ReasonIs;
 using ::embd::testing::StatusIs;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // A file whose tensors "a" and "b", of that type and those shapes, have those bytes.
@@ -67,6 +69,22 @@ TEST_F(SameTensorTest, TheLastByteOfALargeTensorIsCompared) {
 }
 
 TEST_F(SameTensorTest, EmptyTensorsAreTheSame) { EXPECT_TRUE(Compare(TwoTensors("[0,2]", "", "[0,2]", ""))); }
+
+TEST_F(SameTensorTest, FilesThatCannotBeReadAreNamedWhicheverTheyAre) {
+  const std::string data = Raw(std::vector<float>{1});
+  const TensorInFile good = {folder_.Write("f.safetensors", TwoTensors("[1,1]", data, "[1,1]", data)), "a"};
+  const TensorInFile missing = {folder_.Path("none.safetensors"), "a"};
+  const TensorInFile broken = {folder_.Write("x.safetensors", "x"), "a"};
+
+  for (const bool first : {true, false}) {
+    EXPECT_THAT(first ? SameTensor(missing, good) : SameTensor(good, missing),
+                AllOf(StatusIs(absl::StatusCode::kNotFound, HasSubstr("none.safetensors: cannot open the file")),
+                      ReasonIs("FILE_NOT_FOUND")));
+    EXPECT_THAT(first ? SameTensor(broken, good) : SameTensor(good, broken),
+                AllOf(StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("x.safetensors: byte 1: ")),
+                      ReasonIs("INVALID_FILE")));
+  }
+}
 
 TEST_F(SameTensorTest, AMissingTensorIsNamed) {
   const std::string data = Raw(std::vector<float>{1});
