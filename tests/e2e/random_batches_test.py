@@ -1,8 +1,10 @@
-"""Random models, batches and rotations of a fixed seed against numpy; and broken requests, which must be refused alike.
+"""Random models, batches and rotations of a fixed seed against numpy; and broken requests, against the rules they break.
 
-Another seed, for an hour of fuzzing by hand: RANDOM_BATCHES_SEED=7 RANDOM_BATCHES_ROUNDS=50.
+Another seed, for an hour of fuzzing by hand: RANDOM_BATCHES_SEED=7 RANDOM_BATCHES_ROUNDS=50. With RANDOM_BATCHES_TOLD set,
+it is told how many requests broke how many rules.
 """
 
+import collections
 import os
 import pathlib
 import random
@@ -11,28 +13,23 @@ import unittest
 
 import grpc
 
-from random_batches import batches, broken, elements, expected, models, rotations
+from random_batches import batches, broken, elements, expected, meaning, models, refusal, rotations
+from random_batches.faults import World
+from random_batches.precedence import Precedence
 from random_batches.rotary_formulas import KINDS
 from support.calls import Client, Refusal
 from support.server_process import ServerProcess
-from support.stubs import embedding_pb2, rotary_pb2
+from support.stubs import diagnostics_pb2, diagnostics_pb2_grpc, embedding_pb2, rotary_pb2
 
 SEED = int(os.environ.get("RANDOM_BATCHES_SEED", "2026"))
 ROUNDS = int(os.environ.get("RANDOM_BATCHES_ROUNDS", "1"))
-MODELS, BATCHES_A_MODEL, BROKEN_A_MODEL = 30, 20, 16
+MODELS, BATCHES_A_MODEL, BROKEN_A_MODEL = 30, 20, 80
 ROTATIONS_A_KIND, TURNS_A_ROTATION = 3, 8
-REFUSALS = {
-    grpc.StatusCode.INVALID_ARGUMENT,
-    grpc.StatusCode.NOT_FOUND,
-    grpc.StatusCode.FAILED_PRECONDITION,
-    grpc.StatusCode.RESOURCE_EXHAUSTED,
-    grpc.StatusCode.UNIMPLEMENTED,
-}
 CODES = {code.value[0]: code for code in grpc.StatusCode}
 
 
 def setUpModule():
-    global client, server, maker, turned_models
+    global client, server, maker, turned_models, world
     draw = random.Random(SEED)
     maker = models.ModelMaker(draw, pathlib.Path(unittest.enterModuleContext(tempfile.TemporaryDirectory())))
     for _ in range(MODELS):
@@ -44,6 +41,18 @@ def setUpModule():
     server = unittest.enterModuleContext(ServerProcess(config=maker.yaml()))
     client = unittest.enterModuleContext(Client(server.address))
     maker.fetch_tables(client)
+    world = what_is_served()
+
+
+def what_is_served():
+    """The World of the oracle; only names, checksums and limits are the server's word."""
+    diagnostics = diagnostics_pb2_grpc.DiagnosticsServiceStub(client.channel)
+    named = {model.name: model for model in maker.models}
+    checksums = {
+        name: diagnostics.DescribeModel(diagnostics_pb2.DescribeModelRequest(model=name)).checksum for name in named
+    }
+    limits = diagnostics.GetServerInfo(diagnostics_pb2.GetServerInfoRequest()).limits
+    return World(named, maker.names(), checksums, limits)
 
 
 def rounds(purpose):
@@ -92,8 +101,11 @@ class RandomBatchesTest(unittest.TestCase):
 
                         actual = elements.from_wire(reply.embeddings, batch.output)
                         self.assertIsNone(expected.fault(model, batch, actual))
+                        self.assertEqual(refusal.faults_of(world, request), [])
+                        self.assertIsNone(expected.fault(model, meaning.batch_of(request), actual))
 
-    def test_broken_requests_are_refused_with_a_reason_and_alike_by_the_stream(self):
+    def test_broken_requests_are_refused_by_the_rule_they_break_and_alike_by_the_stream(self):
+        counts, precedence = collections.Counter(), Precedence()
         for draw in rounds("broken"):
             for model in maker.models:
                 requests = [batches.draw(draw, model)[0] for _ in range(BROKEN_A_MODEL)]
@@ -102,11 +114,36 @@ class RandomBatchesTest(unittest.TestCase):
 
                 outcomes = [outcome(request) for request in requests]
 
-                for number, (code, reason, *_) in enumerate(outcomes):
+                for number, request in enumerate(requests):
                     with self.subTest(model=model.name, number=number):
-                        self.assertTrue(code == grpc.StatusCode.OK or (code in REFUSALS and reason), outcomes[number])
+                        faults = refusal.faults_of(world, request)
+                        counts[len(faults)] += 1
+                        self._check(request, faults, outcomes[number], precedence)
                 self.assertEqual(stream(requests), outcomes, model.name)
+        self.assertIsNone(precedence.cycle())
+        if "RANDOM_BATCHES_SEED" not in os.environ:
+            self.assertEqual(precedence.never_named(), set())
         self.assertTrue(server.is_running())
+        if "RANDOM_BATCHES_TOLD" in os.environ:
+            print("\nrequests by the number of rules they break:", dict(sorted(counts.items())))
+            print("refused for:", dict(precedence.named.most_common()))
+            print("in the order:", ", ".join(precedence.order()))
+
+    def _check(self, request, faults, came, precedence):
+        """What came of a request must be one of its faults, or, without any, what numpy computes."""
+        if faults:
+            named = {(fault.code, fault.reason, fault.text): fault.rule for fault in faults}
+            self.assertIn(came, named)
+            precedence.note(named[came], faults)
+            return
+        self.assertEqual(came[0], grpc.StatusCode.OK, came)
+        reply, batch = embedding_pb2.EmbedResponse.FromString(came[1]), meaning.batch_of(request)
+        if request.unique:
+            ids = [reply.unique_ids[i] for i in reply.inverse]
+            self.assertEqual(ids, meaning.ids_of(request))
+            self.assertEqual(list(reply.unique_ids), batch.ids)
+        model = world.models[request.model]
+        self.assertIsNone(expected.fault(model, batch, elements.from_wire(reply.embeddings, batch.output)))
 
 
 class RandomRotationsTest(unittest.TestCase):

@@ -23,6 +23,25 @@ def _wild_value(random, request):
         values.extend(random.choice(_HUGE) for _ in range(random.randint(1, 3)))
 
 
+def _near_value(random, request):
+    """Often just past what is allowed, so that neighbouring rules are told apart."""
+    given = [values for values in (getattr(request, field) for field in _PER_CELL) if values]
+    if given:
+        values = random.choice(given)
+        i = random.randrange(len(values))
+        values[i] = max(-(2**63), min(2**63 - 1, values[i] + random.choice((-3, -1, 1, 2, 5, 40, 160))))
+
+
+def _only_positions(random, request):
+    """Positions of any length, which no ids belong to."""
+    model, offsets = request.model, request.position_offsets[:1]
+    request.Clear()
+    request.model, request.part = model, pb.PART_POSITION
+    request.batch_size = random.choice((0, 1, 1, 3, 40, 41))
+    request.sequence_length = random.choice((1, 140, 155, 160, 170, 180, 250, 251, 2**40, 2**62))
+    request.position_offsets.extend(offsets)
+
+
 def _wrong_count(random, request):
     values = getattr(request, random.choice(_PER_CELL))
     if values and random.random() < 0.5:
@@ -33,7 +52,7 @@ def _wrong_count(random, request):
 
 def _wrong_extent(random, request):
     field = random.choice(("batch_size", "sequence_length"))
-    wrong = random.choice((*_HUGE, 0, min(getattr(request, field), 100) + 1, 4097, 1048577, 2**40))
+    wrong = random.choice((*_HUGE, 0, min(getattr(request, field), 100) + 1, 41, 251, 2**40))
     setattr(request, field, wrong)
 
 
@@ -95,6 +114,8 @@ def _field_gone(random, request):
 
 _SPOILERS = (
     *(_wild_value, _wrong_count, _wrong_extent, _wrong_tensor) * 3,
+    *(_near_value,) * 8,
+    *(_only_positions,) * 2,
     *(_wrong_enum, _other_enum, _second_source, _field_gone),
     *(_no_such_model, _no_such_version, _not_served, _other_tables, _only_for_tokens),
 )

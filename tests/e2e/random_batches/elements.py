@@ -14,7 +14,7 @@ WIRE = {
     "int64": tensor_pb2.DATA_TYPE_INT64,
     "uint32": tensor_pb2.DATA_TYPE_UINT32,
 }
-_RAW = {
+RAW = {
     "float32": "<f4",
     "float16": "<f2",
     "bfloat16": "<u2",
@@ -30,7 +30,7 @@ def raw(values, kind):
     if kind == "bfloat16":
         return bfloat16_bits(np.asarray(values, np.float32))
     with np.errstate(over="ignore"):
-        return np.asarray(values).astype(_RAW[kind])
+        return np.asarray(values).astype(RAW[kind])
 
 
 def widen(elements, kind):
@@ -57,7 +57,7 @@ def from_wire(tensor, kind):
     """The elements of a Tensor that must have that type."""
     if tensor.data_type != WIRE[kind]:
         raise AssertionError(f"the reply has data_type {tensor.data_type}, {kind} was asked for")
-    return np.frombuffer(tensor.data, _RAW[kind]).reshape(tuple(tensor.shape))
+    return np.frombuffer(tensor.data, RAW[kind]).reshape(tuple(tensor.shape))
 
 
 def same(actual, expected, kind):

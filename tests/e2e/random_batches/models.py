@@ -9,6 +9,8 @@ import yaml
 from random_batches import elements
 
 LONGEST = 150  # T of the requests: rows are composed in blocks of 128
+# So low that a small request can break them; no valid one that is drawn does.
+LIMITS = {"max_batch_size": 40, "max_sequence_length": 250, "max_response_bytes": 1 << 20}
 
 
 @dataclasses.dataclass
@@ -35,6 +37,7 @@ class Model:
     norm: tuple = None  # weight, bias, eps
     rows: int = 0  # of the position table
     shares_tokens: bool = False
+    encoding: str = "none"  # of positions
 
     @property
     def room(self):
@@ -62,8 +65,12 @@ class ModelMaker:
         """One more model of the configuration, which is none of `models`."""
         self._entries.append(entry)
 
+    def names(self):
+        """Of all models of the configuration."""
+        return [entry["name"] for entry in self._entries]
+
     def yaml(self):
-        return yaml.safe_dump({"models": self._entries})
+        return yaml.safe_dump({"server": {"limits": LIMITS}, "models": self._entries})
 
     def add(self):
         """Draws one more model."""
@@ -169,6 +176,7 @@ class ModelMaker:
         kind = random.choice(("learned", "learned", "sinusoidal", "sinusoidal", "rotary", "none", "absent"))
         if kind == "absent":
             return {}
+        model.encoding = kind
         if kind == "rotary":
             return {"position": {"rotary": {"head_dim": 8}}}
         if kind == "none":
