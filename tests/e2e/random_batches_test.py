@@ -13,7 +13,18 @@ import unittest
 
 import grpc
 
-from random_batches import batches, broken, elements, expected, meaning, models, refusal, rotations
+from random_batches import (
+    bags,
+    batches,
+    broken,
+    elements,
+    expected,
+    meaning,
+    models,
+    refusal,
+    refusal_of_bags,
+    rotations,
+)
 from random_batches.faults import World
 from random_batches.precedence import Precedence
 from random_batches.rotary_formulas import KINDS
@@ -24,6 +35,7 @@ from support.stubs import diagnostics_pb2, diagnostics_pb2_grpc, embedding_pb2, 
 SEED = int(os.environ.get("RANDOM_BATCHES_SEED", "2026"))
 ROUNDS = int(os.environ.get("RANDOM_BATCHES_ROUNDS", "1"))
 MODELS, BATCHES_A_MODEL, BROKEN_A_MODEL = 30, 20, 80
+BAGS, BROKEN_BAGS = 300, 600
 ROTATIONS_A_KIND, TURNS_A_ROTATION = 3, 8
 CODES = {code.value[0]: code for code in grpc.StatusCode}
 
@@ -60,13 +72,41 @@ def rounds(purpose):
     return [random.Random(f"{SEED} {purpose} {number}") for number in range(ROUNDS)]
 
 
+def answer_of(call, request):
+    """The reply of a call, or (code, reason, text) of its refusal."""
+    try:
+        return call(request, timeout=60)
+    except grpc.RpcError as error:
+        refused = Refusal(error)
+        return refused.code, refused.reason, refused.text
+
+
 def outcome(request):
     """What Embed makes of a request: (code, reason, text), or (OK, the reply's bytes)."""
-    try:
-        return grpc.StatusCode.OK, client.call_message(request).SerializeToString(deterministic=True)
-    except grpc.RpcError as error:
-        refusal = Refusal(error)
-        return refusal.code, refusal.reason, refusal.text
+    came = answer_of(client.embedding.Embed, request)
+    return came if isinstance(came, tuple) else (grpc.StatusCode.OK, came.SerializeToString(deterministic=True))
+
+
+def assert_named(test, came, faults, precedence):
+    """Whether a request had to be refused; what came must then be one of its faults."""
+    named = {(fault.code, fault.reason, fault.text): fault.rule for fault in faults}
+    if faults:
+        test.assertIn(came, named)
+        precedence.note(named[came], faults)
+    else:
+        test.assertFalse(isinstance(came, tuple) and came[0] != grpc.StatusCode.OK, came)
+    return bool(faults)
+
+
+def finish(test, precedence):
+    """Rules go before others in one order, and those of the fixed seed are all named once."""
+    test.assertIsNone(precedence.cycle())
+    if "RANDOM_BATCHES_SEED" not in os.environ:
+        test.assertEqual(precedence.never_named(), set())
+    test.assertTrue(server.is_running())
+    if "RANDOM_BATCHES_TOLD" in os.environ:
+        print("\nrefused for:", dict(precedence.named.most_common()))
+        print("in the order:", ", ".join(precedence.order()))
 
 
 def outcome_of_item(answer):
@@ -120,23 +160,14 @@ class RandomBatchesTest(unittest.TestCase):
                         counts[len(faults)] += 1
                         self._check(request, faults, outcomes[number], precedence)
                 self.assertEqual(stream(requests), outcomes, model.name)
-        self.assertIsNone(precedence.cycle())
-        if "RANDOM_BATCHES_SEED" not in os.environ:
-            self.assertEqual(precedence.never_named(), set())
-        self.assertTrue(server.is_running())
         if "RANDOM_BATCHES_TOLD" in os.environ:
             print("\nrequests by the number of rules they break:", dict(sorted(counts.items())))
-            print("refused for:", dict(precedence.named.most_common()))
-            print("in the order:", ", ".join(precedence.order()))
+        finish(self, precedence)
 
     def _check(self, request, faults, came, precedence):
         """What came of a request must be one of its faults, or, without any, what numpy computes."""
-        if faults:
-            named = {(fault.code, fault.reason, fault.text): fault.rule for fault in faults}
-            self.assertIn(came, named)
-            precedence.note(named[came], faults)
+        if assert_named(self, came, faults, precedence):
             return
-        self.assertEqual(came[0], grpc.StatusCode.OK, came)
         reply, batch = embedding_pb2.EmbedResponse.FromString(came[1]), meaning.batch_of(request)
         if request.unique:
             ids = [reply.unique_ids[i] for i in reply.inverse]
@@ -144,6 +175,37 @@ class RandomBatchesTest(unittest.TestCase):
             self.assertEqual(list(reply.unique_ids), batch.ids)
         model = world.models[request.model]
         self.assertIsNone(expected.fault(model, batch, elements.from_wire(reply.embeddings, batch.output)))
+
+
+class RandomBagsTest(unittest.TestCase):
+    def test_bags_are_pooled_as_numpy_pools_them(self):
+        for draw in rounds("bags"):
+            for number in range(BAGS):
+                request = bags.draw(draw, maker.models)
+                with self.subTest(number=number):
+                    self.assertEqual(refusal_of_bags.faults_of(world, request), [])
+                    self._compare(request, client.embedding.EmbedBags(request, timeout=60))
+
+    def _compare(self, request, reply):
+        output, vectors = bags.expected(world.models, request)
+        self.assertEqual(list(reply.models), [bag.model for bag in request.bags])
+        self.assertEqual(list(reply.checksums), [world.checksums[bag.model] for bag in request.bags])
+        self.assertEqual(len(reply.embeddings), len(vectors))
+        for actual, exact in zip(reply.embeddings, vectors):
+            self.assertTrue(elements.same(elements.from_wire(actual, output), exact, output), request)
+
+    def test_broken_bags_are_refused_by_the_rule_they_break(self):
+        precedence = Precedence()
+        for draw in rounds("broken bags"):
+            for number in range(BROKEN_BAGS):
+                request = bags.draw(draw, maker.models)
+                refusal_of_bags.spoil(draw, request)
+                with self.subTest(number=number):
+                    faults = refusal_of_bags.faults_of(world, request)
+                    came = answer_of(client.embedding.EmbedBags, request)
+                    if not assert_named(self, came, faults, precedence):
+                        self._compare(request, came)
+        finish(self, precedence)
 
 
 class RandomRotationsTest(unittest.TestCase):
