@@ -17,12 +17,14 @@ from random_batches import (
     bags,
     batches,
     broken,
+    broken_rotations,
     elements,
     expected,
     meaning,
     models,
     refusal,
     refusal_of_bags,
+    refusal_of_rotations,
     rotations,
 )
 from random_batches.faults import World
@@ -36,7 +38,7 @@ SEED = int(os.environ.get("RANDOM_BATCHES_SEED", "2026"))
 ROUNDS = int(os.environ.get("RANDOM_BATCHES_ROUNDS", "1"))
 MODELS, BATCHES_A_MODEL, BROKEN_A_MODEL = 30, 20, 80
 BAGS, BROKEN_BAGS = 300, 600
-ROTATIONS_A_KIND, TURNS_A_ROTATION = 3, 8
+ROTATIONS_A_KIND, TURNS_A_ROTATION, BROKEN_TURNS = 3, 8, 60
 CODES = {code.value[0]: code for code in grpc.StatusCode}
 
 
@@ -64,6 +66,11 @@ def what_is_served():
         name: diagnostics.DescribeModel(diagnostics_pb2.DescribeModelRequest(model=name)).checksum for name in named
     }
     limits = diagnostics.GetServerInfo(diagnostics_pb2.GetServerInfoRequest()).limits
+    for name, rotation in turned_models.items():
+        turned = rotations.parameters(rotation)
+        if not rotation.kind:
+            turned.ClearField("scaling")
+        named[name] = models.Model(name, 4, 2, encoding="rotary", turned=turned)
     return World(named, maker.names(), checksums, limits)
 
 
@@ -209,11 +216,11 @@ class RandomBagsTest(unittest.TestCase):
 
 
 class RandomRotationsTest(unittest.TestCase):
-    def each(self, purpose):
+    def each(self, purpose, times=TURNS_A_ROTATION):
         """(generator, rotation, a function that names it in a request: as parameters, or as a model)."""
         for draw in rounds(purpose):
             for name, rotation in turned_models.items():
-                for number in range(TURNS_A_ROTATION):
+                for number in range(times):
                     with self.subTest(model=name, number=number):
                         yield draw, rotation, self._naming(name, rotation, draw.random() < 0.5)
 
@@ -251,6 +258,24 @@ class RandomRotationsTest(unittest.TestCase):
             self.assertEqual(reply.attention_factor, factor)
             for actual, exact in ((reply.cos, cos), (reply.sin, sin)):
                 self.assertTrue(elements.same(elements.from_wire(actual, "float32"), exact, "float32"))
+
+    def test_broken_calls_are_refused_by_the_rule_they_break(self):
+        precedence, names = Precedence(), [model.name for model in maker.models]
+        for draw, rotation, naming in self.each("broken rotations", BROKEN_TURNS):
+            request, _ = rotations.draw_turn(draw, rotation)
+            request.MergeFrom(rotary_pb2.RotateRequest(**naming))
+            broken_rotations.spoil(draw, request, names)
+            came = answer_of(client.embedding.Rotate, request)
+            if not assert_named(self, came, refusal_of_rotations.faults_of_turn(world, request), precedence):
+                turn = refusal_of_rotations.turn_of(world, request)
+                actual = elements.from_wire(came.vectors, turn.output)
+                self.assertTrue(elements.same(actual, rotations.turned(turn), turn.output), request)
+
+            request = rotary_pb2.RotaryTableRequest(first_position=draw.choice((0, 9000)), length=9, **naming)
+            broken_rotations.spoil(draw, request, names)
+            faults = refusal_of_rotations.faults_of_table(world, request)
+            assert_named(self, answer_of(client.embedding.RotaryTable, request), faults, precedence)
+        finish(self, precedence)
 
 
 if __name__ == "__main__":

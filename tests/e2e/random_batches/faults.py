@@ -30,7 +30,7 @@ class Fault:
 
 @dataclasses.dataclass
 class World:
-    """What the server serves: its models by name, the names of all, the models' checksums, and its limits."""
+    """What the server serves: models by name, the names of all, checksums, and limits."""
 
     models: dict
     names: list

@@ -7,6 +7,7 @@ import numpy as np
 import yaml
 
 from random_batches import elements
+from support.stubs import rotary_pb2
 
 LONGEST = 150  # T of the requests: rows are composed in blocks of 128
 # So low that a small request can break them; no valid one that is drawn does.
@@ -38,6 +39,7 @@ class Model:
     rows: int = 0  # of the position table
     shares_tokens: bool = False
     encoding: str = "none"  # of positions
+    turned: object = None  # RotaryParameters of a rotary encoding
 
     @property
     def room(self):
@@ -178,6 +180,7 @@ class ModelMaker:
             return {}
         model.encoding = kind
         if kind == "rotary":
+            model.turned = rotary_pb2.RotaryParameters(head_dim=8)
             return {"position": {"rotary": {"head_dim": 8}}}
         if kind == "none":
             return {"position": "none"}
