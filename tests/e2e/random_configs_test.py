@@ -1,5 +1,4 @@
-"""Random configurations of a fixed seed: valid ones must be served as they say, each broken one must be refused in words
-that name file, line and key.
+"""Random configurations of a fixed seed: valid ones are served as they say, broken ones named by file, line and key.
 
 Another seed, for an hour of fuzzing by hand: RANDOM_CONFIGS_SEED=7 RANDOM_CONFIGS_ROUNDS=20.
 """
@@ -7,6 +6,7 @@ Another seed, for an hour of fuzzing by hand: RANDOM_CONFIGS_SEED=7 RANDOM_CONFI
 import os
 import pathlib
 import random
+import re
 import subprocess
 import tempfile
 import unittest
@@ -19,7 +19,7 @@ from support.stubs import diagnostics_pb2_grpc
 
 SEED = int(os.environ.get("RANDOM_CONFIGS_SEED", "2026"))
 ROUNDS = int(os.environ.get("RANDOM_CONFIGS_ROUNDS", "1"))
-CHECKED, SERVED, MODELS_SERVED, BROKEN_A_KIND, UNLOADABLE = 60, 12, 8, 40, 50
+CHECKED, SERVED, MODELS_SERVED, BROKEN_A_KIND, UNLOADABLE, MUTILATED = 60, 12, 8, 40, 50, 60
 
 
 def rounds(purpose):
@@ -34,7 +34,7 @@ class RandomConfigsTest(unittest.TestCase):
 
     def embd(self, text, *arguments):
         """Runs the program on a configuration to its end, which must come by itself."""
-        self.file.write_text(text, encoding="utf-8")
+        self.file.write_bytes(text if isinstance(text, bytes) else text.encode())
         command = [binary("embd"), "--config", str(self.file), *arguments]
         environment = clean_environment()
         del environment["EMBD_METRICS_LISTEN"]
@@ -88,6 +88,18 @@ class RandomConfigsTest(unittest.TestCase):
                     broken = breaking.broken(draw, kind, lambda: configs.draw_config(draw, self.folder).content)
                     with self.subTest(kind=kind.__name__, number=number):
                         self._assert_refused(broken, writing.write(broken.content, draw.choice(writing.STYLES)))
+
+    def test_mutilated_text_is_understood_or_refused_and_never_kills(self):
+        for draw in rounds("mutilated"):
+            for number in range(MUTILATED):
+                text = writing.write_any(draw, configs.draw_config(draw, self.folder).content)
+                data = writing.mutilate(draw, text.encode())
+                with self.subTest(number=number):
+                    done = self.embd(data, "--check-config")
+
+                    self.assertIn(done.returncode, (0, 2), (data, done.stderr))
+                    if done.returncode == 2:
+                        self.assertRegex(done.stderr, rf"\Aembd: {re.escape(str(self.file))}:\d+:[^\n]+\n\Z", data)
 
     def test_model_that_cannot_be_loaded_is_named_with_the_reason(self):
         for draw in rounds("unloadable"):

@@ -30,7 +30,8 @@ def _draw_bag(random, model, rows, bag):
     ids = np.array([_draw_id(random, model) for _ in range(cells)], np.int64)
     kind = random.choice(("int32", "int64"))
     if even:
-        bag.ids_tensor.CopyFrom(elements.to_wire(elements.raw(ids, kind).reshape(rows, lengths[0] if rows else 0), kind))
+        shape = (rows, lengths[0] if rows else 0)
+        bag.ids_tensor.CopyFrom(elements.to_wire(elements.raw(ids, kind).reshape(shape), kind))
     else:
         bag.row_lengths.extend(lengths)
         if lengths and random.random() < 0.3:
@@ -55,6 +56,9 @@ def expected(models, request):
     """The arrays of the reply, in the type of the output."""
     output = KINDS[request.output_type or 1]
     vectors = [_pooled(models[bag.model], bag) for bag in request.bags]
+    for i, bag in enumerate(request.bags):
+        if models[bag.model].saturate:
+            vectors[i] = elements.saturated(vectors[i], output)
     if request.concatenate:
         vectors = [np.concatenate(vectors, axis=1)]
     return output, [elements.raw(each, output) for each in vectors]

@@ -65,6 +65,10 @@ def _other_enum(random, request):
     setattr(request, field, random.randint(0, 3))
 
 
+def _packed_to_the_left(random, request):
+    request.ragged_layout, request.padding_side = pb.RAGGED_LAYOUT_PACKED, pb.PADDING_SIDE_LEFT
+
+
 def _wrong_tensor(random, request):
     tensor = getattr(request, random.choice(_TENSORS))
     drawn = random.randrange(4)
@@ -116,6 +120,6 @@ _SPOILERS = (
     *(_wild_value, _wrong_count, _wrong_extent, _wrong_tensor) * 3,
     *(_near_value,) * 8,
     *(_only_positions,) * 2,
-    *(_wrong_enum, _other_enum, _second_source, _field_gone),
+    *(_wrong_enum, _other_enum, _second_source, _field_gone, _packed_to_the_left),
     *(_no_such_model, _no_such_version, _not_served, _other_tables, _only_for_tokens),
 )

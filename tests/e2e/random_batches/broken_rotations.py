@@ -9,7 +9,10 @@ _WILD = (-1, 0, 1, 3, 41, 251, 2**24, 2**31, 2**62, 2**63 - 1, -(2**63))
 _NO_FACTORS = (0.0, -1.0, math.inf, math.nan)
 _TYPES = ("", "default", "linear", "ntk", "dynamic", "yarn", "longrope", "su", "llama3", "proportional", "alibi")
 _COUNTS = ("original_max_position_embeddings", "max_position_embeddings")
-_NUMBERS = ("factor", "low_freq_factor", "high_freq_factor", "beta_fast", "beta_slow", "attention_factor", "mscale")
+_NUMBERS = (
+    *("factor", "low_freq_factor", "high_freq_factor", "beta_fast", "beta_slow"),
+    *("attention_factor", "mscale", "mscale_all_dim"),
+)
 
 
 def spoil(random, request, names):
@@ -21,7 +24,10 @@ def spoil(random, request, names):
 
 def _name(random, request, names):
     field, value = random.choice(
-        (("model", "nobody"), ("model", ""), ("model_version", "2"), ("layer_type", "x\n"), ("model", random.choice(names)))
+        (
+            *(("model", "nobody"), ("model", ""), ("model", random.choice(names))),
+            *(("model_version", "2"), ("layer_type", "x\n")),
+        )
     )
     setattr(request, field, value)
 
@@ -51,7 +57,8 @@ def _scaling(random, request, names):
     elif drawn == 2:
         setattr(scaling, random.choice(_COUNTS), random.choice((0, -1, -(2**63))))
     elif drawn == 3:
-        setattr(scaling, random.choice(_NUMBERS), random.choice(_NO_FACTORS))
+        given = [field for field in _NUMBERS if scaling.HasField(field)]
+        setattr(scaling, random.choice(given or _NUMBERS), random.choice(_NO_FACTORS))
     else:
         divisors = random.choice((scaling.short_factor, scaling.long_factor))
         divisors.append(1.0)
@@ -78,7 +85,8 @@ def _too_many(random, request, names):
     head = request.vectors.shape[-1] if request.vectors.shape else 4
     if 0 <= head <= 100:
         shape = random.choice(((41, 1, head), (1, 251, head)))
-        request.vectors.CopyFrom(tensor_pb2.Tensor(data_type=1, shape=shape, data=bytes(4 * shape[0] * shape[1] * head)))
+        zeros = bytes(4 * shape[0] * shape[1] * head)
+        request.vectors.CopyFrom(tensor_pb2.Tensor(data_type=1, shape=shape, data=zeros))
 
 
 def _vectors(random, request, names):
@@ -101,7 +109,11 @@ def _positions(random, request, names):
 
 def _enums(random, request, names):
     field, values = random.choice(
-        (("output_layout", (0, 1, 2, 2, 3, -1)), ("output_type", (4, 6, 9, -1)), ("sequence_axis", (-9, -1, 0, 1, 2, 5)))
+        (
+            ("output_layout", (0, 1, 2, 2, 3, -1)),
+            ("output_type", (4, 6, 9, -1)),
+            ("sequence_axis", (-9, -1, 0, 1, 2, 5)),
+        )
     )
     setattr(request, field, random.choice(values))
 

@@ -33,6 +33,15 @@ def raw(values, kind):
         return np.asarray(values).astype(RAW[kind])
 
 
+_LARGEST = {"float16": np.float32(65504), "bfloat16": np.uint32(0x7F7F0000).view(np.float32)}
+
+
+def saturated(values, kind):
+    """float32 values, of which the finite ones that the type cannot hold are its largest, with their sign."""
+    largest = _LARGEST.get(kind, np.float32(np.inf))
+    return np.where(np.isfinite(values) & (np.abs(values) > largest), np.copysign(largest, values), values)
+
+
 def widen(elements, kind):
     """Elements of a type as float32; of float64 the nearest."""
     if kind == "bfloat16":

@@ -33,6 +33,7 @@ class Model:
     position_first: bool = False
     out_of_range: object = "error"  # or "zero", or the id that stands in
     zero_masked: bool = False
+    saturate: bool = False
     dropout_mask_id: int = None
     trained: int = None
     norm: tuple = None  # weight, bias, eps
@@ -87,6 +88,8 @@ class ModelMaker:
             model.position_first, entry["sum_order"] = True, "position_first"
         if random.random() < 0.3:
             model.zero_masked = entry["zero_masked"] = True
+        if random.random() < 0.3:
+            model.saturate = entry["saturate"] = True
         if random.random() < 0.3:
             model.trained = entry["trained_context_length"] = random.randint(1, LONGEST)
         self._entries.append(entry)

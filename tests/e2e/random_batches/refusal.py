@@ -1,4 +1,4 @@
-"""Why an EmbedRequest must be refused, by the comments of the protos: the same words as the server's, found on another way.
+"""Why an EmbedRequest must be refused, by the comments of the protos: the server's words, found on another way.
 
 Each rule is looked at on its own, so that a request may break several. Which of them the server names is its affair, as
 long as it is one of them; what cannot be told because of another fault (a cell of a batch without a shape) is left out.
@@ -31,7 +31,8 @@ def faults_of(world, request):
         _tables(world, model, request, faults)
         _abilities(model, request, faults)
     if request.HasField("output_target"):
-        text = "regions of shared memory are off; server.shared_memory.prefix in the server's configuration turns them on"
+        switch = "server.shared_memory.prefix in the server's configuration"
+        text = f"regions of shared memory are off; {switch} turns them on"
         faults.add("output_target", "REGIONS_OFF", text, FAILED)
     _enums(request, faults)
     output_type(request.output_type, faults)
@@ -46,7 +47,8 @@ def faults_of(world, request):
 def _tables(world, model, request, faults):
     checksum = world.checksums[model.name]
     if request.if_checksum not in ("", checksum):
-        text = f'the tables of model "{model.name}" have checksum "{checksum}", but if_checksum is {quote(request.if_checksum)}'
+        asked = quote(request.if_checksum)
+        text = f'the tables of model "{model.name}" have checksum "{checksum}", but if_checksum is {asked}'
         faults.add("if_checksum", "TABLES_CHANGED", text, FAILED)
 
 

@@ -146,7 +146,8 @@ def _values(model, request, shape, faults):
     if types and model.has_types:
         i = _first_outside(types, len(model.types))
         if i is not None:
-            text = f'{shape.name("token_type_ids", i)} = {types[i]} is outside [0, {len(model.types)}) of model "{model.name}"'
+            cell, end = shape.name("token_type_ids", i), len(model.types)
+            text = f'{cell} = {types[i]} is outside [0, {end}) of model "{model.name}"'
             faults.add("token_type_ids", "TOKEN_TYPE_OUT_OF_RANGE", text)
     ids = ids_of(request)
     i = _first_outside(ids, model.vocab_size) if model.out_of_range == "error" else None

@@ -1,4 +1,4 @@
-"""Why the parameters of a rotary encoding are impossible, by the comments of rotary.proto. See refusal_of_rotations.py."""
+"""Why parameters of a rotary encoding are impossible, by the comments of rotary.proto. See refusal_of_rotations.py."""
 
 import math
 
@@ -55,7 +55,8 @@ def _fields(rotation, kind, faults):
     given = rotation.scaling
 
     def must(field, words):
-        faults.option(f"scaling.{field}", f"scaling.{field} (type {rotation.kind}) must be {words}, got {given[field]:g}")
+        text = f"scaling.{field} (type {rotation.kind}) must be {words}, got {given[field]:g}"
+        faults.option(f"scaling.{field}", text)
 
     for field in _NEEDS.get(kind, ()):
         if field not in given:
@@ -68,7 +69,8 @@ def _fields(rotation, kind, faults):
             must(field, "finite and >= 0")
     for field in _COUNTS.get(kind, ()):
         if field in given and given[field] < 1:
-            faults.option(f"scaling.{field}", f"scaling.{field} (type {rotation.kind}) must be >= 1, got {given[field]}")
+            text = f"scaling.{field} (type {rotation.kind}) must be >= 1, got {given[field]}"
+            faults.option(f"scaling.{field}", text)
 
 
 def _rules_of_type(rotation, kind, faults):
@@ -86,7 +88,8 @@ def _rules_of_type(rotation, kind, faults):
             text = f"scaling of type {named} needs {_LENGTHS[0]}, or {_LENGTHS[1]} in its place"
             faults.option("scaling needs lengths", text)
         elif "factor" not in given and len(lengths) < 2 and not told:
-            faults.option("scaling needs factor", f"scaling of type {named} needs factor, or both {' and '.join(_LENGTHS)}")
+            text = f"scaling of type {named} needs factor, or both {' and '.join(_LENGTHS)}"
+            faults.option("scaling needs factor", text)
     if kind == "longrope":
         for field in ("short_factor", "long_factor"):
             _divisors(rotation, field, faults)
@@ -105,7 +108,8 @@ def _divisors(rotation, field, faults):
     if divisors is None:
         return
     if len(divisors) != pairs:
-        text = f"scaling.{field} (type {rotation.kind}) has {len(divisors)} values, but rotary_dim / 2 = {pairs} are needed"
+        needed = f"rotary_dim / 2 = {pairs} are needed"
+        text = f"scaling.{field} (type {rotation.kind}) has {len(divisors)} values, but {needed}"
         faults.option(f"scaling.{field}", text)
         return
     for i, divisor in enumerate(divisors):

@@ -1,4 +1,4 @@
-"""Valid configurations with one value broken, by what docs/configuration.md says of its key, and what must be said of it."""
+"""Valid configurations with one value broken, by the row of its key in docs/configuration.md, and what must be said."""
 
 import copy
 import dataclasses
@@ -93,11 +93,13 @@ def changed(content, steps, value):
 
 
 def found(value):
-    """What a message says it found."""
+    """How a message says what it found, or how it begins to."""
     if value is None:
         return "got nothing"
     if isinstance(value, (list, dict)):
-        return "got a"
+        return "got a"  # list, map, empty list, ...
+    if isinstance(value, float):
+        return 'got "'
     return f'got "{value}" in quotes' if isinstance(value, Quoted) else f'got "{value}"'
 
 
@@ -115,14 +117,10 @@ def break_type(random, content):
     steps, key = _pick(random, content, lambda key, _: key.type in _WRONG)
     wrong, words = _WRONG[key.type]
     value = random.choice((*wrong, None))
-    if key.type == "list of two integers" and isinstance(value, list):
-        return Broken(changed(content, steps, value), steps, (*words, "got another list"))
-    says = (*words, "got ") if isinstance(value, (float, list)) or value == "" else (*words, found(value))
+    content = changed(content, steps, value)
     if key.type == "address, or list of addresses" and isinstance(value, list) and value:
-        return Broken(changed(content, steps, value), (*steps, 0), ("must be ", "HOST:PORT", '"127.0.0.1:65536"'))
-    if key.type in ("string", "path") and key.words and value is not None:
-        says = ("must be ",)
-    return Broken(changed(content, steps, value), steps, says)
+        return Broken(content, (*steps, 0), ("must be ", "HOST:PORT", f'got "{value[0]}"'))
+    return Broken(content, steps, (*words, found(value)))
 
 
 def break_word(random, content):
@@ -136,19 +134,17 @@ def break_bound(random, content):
     """A number just outside of what is allowed; the message names the bound."""
     steps, key = _pick(random, content, lambda key, _: key.bounds != (None, None, True))
     low, high, including = key.bounds
-    whole = key.type != "number"
-    step = 1 if whole else 0.001
+    step = 0.001 if key.type == "number" else 1
 
     def outside(bound, sign):
         return bound + sign * step if abs(bound) < 1e19 else bound * 1.01
 
-    values = [(outside(low, -1) if including else low, low)] if low is not None else []
-    if high is not None:
-        values.append((outside(high, 1), high))
-    value, bound = random.choice(values)
-    if key.type in ("integer", "byte size"):
-        value, bound = int(value), int(bound)
-    told = f"{abs(bound):g}" if key.type == "number" else f"{int(bound)}"
+    sides = [(outside(low, -1) if including else low, low)] if low is not None else []
+    sides += [(outside(high, 1), high)] if high is not None else []
+    value, bound = random.choice(sides)
+    if key.type != "number":
+        value, bound = (value if key.type == "duration" else int(value)), int(bound)
+    told = f"{abs(bound):g}" if key.type == "number" else str(bound)
     return Broken(changed(content, steps, value), steps, ("must be ", told))
 
 
@@ -163,7 +159,7 @@ def unknown_key(random, content):
         key += "x"
     copied = copy.deepcopy(content)
     at(copied, steps)[key] = 1
-    says = (f'unknown key "{key}"', f"allowed: " if allowed else "no key is allowed here", *sorted(allowed))
+    says = (f'unknown key "{key}"', "allowed: " if allowed else "no key is allowed here", *sorted(allowed))
     return Broken(copied, steps, says, of_key=True, line_steps=(*steps, key))
 
 
@@ -173,9 +169,9 @@ def _has_known_keys(steps):
 
 def missing_key(random, content):
     """A map without a key that it needs."""
-    general = lambda steps: path_of(tuple(0 if isinstance(step, int) else step for step in steps)).replace("[0]", "[]")
     maps = [(steps, value) for steps, value in places(content) if isinstance(value, dict)]
-    picked = [(steps, key) for steps, value in maps for key in _NEEDED.get(general(steps), ()) if key in value]
+    needed = [(steps, value, _NEEDED.get(reference.row_of(path_of(steps)), ())) for steps, value in maps]
+    picked = [(steps, key) for steps, value, keys in needed for key in keys if key in value]
     if not picked:
         raise NothingToBreak
     steps, key = random.choice(picked)
@@ -184,7 +180,7 @@ def missing_key(random, content):
     if not at(copied, steps):
         at(copied, steps)["x"] = 1  # an empty map has no line of its own in block style
         return Broken(copied, steps, ('unknown key "x"',), of_key=True, line_steps=(*steps, "x"))
-    return Broken(copied, steps, (f"{key}", "is missing"))
+    return Broken(copied, steps, (key, "is missing"))
 
 
 class _Twice(str):

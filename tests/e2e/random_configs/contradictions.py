@@ -6,6 +6,7 @@ from random_configs.breaking import Broken, NothingToBreak
 from random_configs.writing import Quoted
 
 _KINDS = ("none", "learned", "sinusoidal", "rotary")
+_BAD_ADDRESSES = ("127.0.0.1", "1.2.3:80", "::1:80", "[::1]", "a b:1", "h:-1", "h:65536", "unix:", "[1.2.3.4]:1")
 _BAD_NAMES = ("inference.x", "grpc.health", "embd.v1.a", "-a", ".", "a b", "é", "a" * 129, "a/b")
 
 
@@ -82,7 +83,8 @@ def _mask_without_offset(random, content, model):
 
 def _grows_to_less(random, content, model):
     rows = random.randint(1, 50)
-    model["position"] = {"sinusoidal": {"max_context_length": rows, "grow_to": rows - random.choice((0, 1)), "layout": "half"}}
+    grow_to = rows - random.choice((0, 1))
+    model["position"] = {"sinusoidal": {"max_context_length": rows, "grow_to": grow_to, "layout": "half"}}
     return ("position", "sinusoidal", "grow_to"), f"must be an integer from {rows + 1} to 16777216"
 
 
@@ -179,7 +181,7 @@ def _grace_without_age(random, content, model):
 
 
 def _bad_address(random, content, model):
-    address = random.choice(("127.0.0.1", "1.2.3:80", "::1:80", "[::1]", "a b:1", "h:-1", "h:65536", "unix:", "[1.2.3.4]:1"))
+    address = random.choice(_BAD_ADDRESSES)
     content.setdefault("server", {})["listen"] = Quoted(address)
     words = "the path of a unix: address" if address == "unix:" else "must be HOST:PORT, [IPV6]:PORT or unix:PATH"
     return ("server", "listen"), words, f'got "{address}"'
@@ -193,7 +195,8 @@ def _bad_prefix(random, content, model):
 
 def _larger_than_memory_can_be(random, content, model):
     model["token"] = {"seeded": {"vocab_size": 2**61, "embedding_dim": 16}}
-    return ("token", "seeded", "vocab_size"), f"must be at most {(2**63 - 1) // 4 // 16} with embedding_dim 16, got {2**61}"
+    most = (2**63 - 1) // 4 // 16
+    return ("token", "seeded", "vocab_size"), f"must be at most {most} with embedding_dim 16, got {2**61}"
 
 
 _RULES = (

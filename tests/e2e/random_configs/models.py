@@ -11,7 +11,9 @@ from random_batches.rotary_formulas import KINDS
 from support.stubs import diagnostics_pb2 as pb
 from support.stubs import rotary_pb2, table_pb2
 
-_NUMBERINGS = {name: getattr(pb, f"POSITION_NUMBERING_{name.upper()}") for name in ("sequential", "fixed", "padding", "mask")}
+_NUMBERINGS = {
+    name: getattr(pb, f"POSITION_NUMBERING_{name.upper()}") for name in ("sequential", "fixed", "padding", "mask")
+}
 _LAYOUTS = {
     name: getattr(pb, f"SINUSOIDAL_LAYOUT_{name.upper()}") for name in ("interleaved", "half", "tensor2tensor")
 }

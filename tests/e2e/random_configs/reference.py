@@ -12,7 +12,6 @@ _UNITS = {
     "GiB": 2**30,
     "2³¹ − 1": 2**31 - 1,
     "2⁶⁴ − 1": 2**64 - 1,
-    "2²⁴": 2**24,
 }
 
 
@@ -41,7 +40,8 @@ class Key:
             return float(found[2]), None, found[1] == "≥"
         if found := re.match(r"magnitude up to (\S+)", self.range):
             return -float(found[1]), float(found[1]), True
-        found = re.match(r"([\d.]+)(?: s)? to (2³¹ − 1|2⁶⁴ − 1|2²⁴|[\d.e]+(?: GiB| h| days)?)(?:$|[ ;,])", self.range)
+        most = r"2³¹ − 1|2⁶⁴ − 1|[\d.e]+(?: GiB| h| days)?"
+        found = re.match(rf"([\d.]+)(?: s)? to ({most})(?:$|[ ;,])", self.range)
         if not found:
             return None, None, True
         return float(found[1]), _number(found[2]), True
@@ -67,20 +67,25 @@ def _read():
 KEYS = _read()
 
 
+def row_of(path):
+    """A path of a document as the table spells it: models[].token; layers of rotary encodings may have any name."""
+    return re.sub(r"(layer_types)\.[^.]+", r"\1.NAME", re.sub(r"\[\d+\]", "[]", path))
+
+
+def _shared_scaling(row):
+    """A layer's scaling has the keys of that of all layers."""
+    return row.replace("layer_types.NAME.scaling", "scaling")
+
+
 def key_at(path):
-    """The row of a key of a document; layers of rotary encodings may have any name."""
-    general = re.sub(r"\[\d+\]", "[]", path)
-    general = re.sub(r"(layer_types)\.[^.]+", r"\1.NAME", general)
-    if general not in KEYS:  # a layer's scaling has the keys of that of all layers
-        general = general.replace("layer_types.NAME.scaling", "scaling")
-    return KEYS.get(general)
+    """What the table says of a key of a document, or None."""
+    row = row_of(path)
+    return KEYS.get(row) or KEYS.get(_shared_scaling(row))
 
 
 def allowed_in(path):
     """The keys of the map at a path of a document; at "" those of the file."""
     if path == "":
         return {"server", "models"}
-    general = re.sub(r"(layer_types)\.[^.]+", r"\1.NAME", re.sub(r"\[\d+\]", "[]", path))
-    general = general.replace("layer_types.NAME.scaling", "scaling")
-    start = general + "."
+    start = _shared_scaling(row_of(path)) + "."
     return {key.removeprefix(start) for key in KEYS if key.startswith(start) and "." not in key.removeprefix(start)}

@@ -142,7 +142,7 @@ def _words_without_rows(random, model, said, folder):
     rows = said.vocab_size
     (folder / "words.txt").write_text("".join(f"w{i}\n" for i in range(rows + 1)))
     model["token"] = {"file": _save(folder, rows, said.embedding_dim), "vocabulary": "words.txt"}
-    return (f"{folder / 'words.txt'}: has {rows + 1} words, the table has {rows} rows",)
+    return (f"{folder / 'words.txt'}: has {rows + 1} words, the table has {rows} row",)
 
 
 def _bias_of_other_length(random, model, said, folder):

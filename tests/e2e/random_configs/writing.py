@@ -42,6 +42,16 @@ def write_any(random, config):
     return write(config, random.choice(STYLES))
 
 
+def mutilate(random, data):
+    """The bytes with a few of them changed, taken out, doubled or cut off."""
+    for _ in range(random.choice((1, 1, 2, 4))):
+        at = random.randrange(len(data) + 1)
+        signs = (b": ", b"&a ", b"*a", b"{", b"- ", b"\t")
+        piece = random.choice((b"", bytes([random.randrange(256)]), data[:at][-9:], *signs))
+        data = data[:at] + piece + data[at + random.choice((0, 1, 1, 9, len(data))) :]
+    return data
+
+
 def line_of(text, steps, of_key=False):
     """The line, from 1, of the value behind the keys and indexes of a path, or of its last key."""
     node = yaml.compose(text, Loader=yaml.SafeLoader)
