@@ -35,7 +35,7 @@ class World:
     models: dict
     names: list
     checksums: dict
-    limits: object  # ServerLimits
+    limits: object  # with the names of ServerLimits
 
 
 class Faults(list):
