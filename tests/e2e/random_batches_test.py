@@ -160,7 +160,7 @@ class RandomBatchesTest(unittest.TestCase):
             for model in maker.models:
                 requests = [batches.draw(draw, model)[0] for _ in range(BROKEN_A_MODEL)]
                 for request in requests:
-                    broken.spoil(draw, request)
+                    broken.spoil(draw, request, model)
 
                 outcomes = [outcome(request) for request in requests]
 

@@ -9,10 +9,31 @@ _ENUMS = ("part", "output_type", "ragged_layout", "padding_side")
 _TENSORS = ("ids_tensor", "inputs_embeds")
 
 
-def spoil(random, request):
+def spoil(random, request, model):
     """Breaks the request in place; what comes out may still be valid by chance."""
+    if random.random() < 0.2:
+        _at_the_edge(random, request, model)
+        return
     for _ in range(random.choice((1, 1, 2, 3))):
         random.choice(_SPOILERS)(random, request)
+
+
+def _at_the_edge(random, request, model):
+    """The last value that is allowed, or the first that is not."""
+    past = random.randrange(2)
+    last = {"ids": model.vocab_size - 1, "position_ids": model.rows - model.row_offset - 1, "attention_mask": 1}
+    last["token_type_ids"] = len(model.types) - 1 if model.has_types else 0
+    given = [field for field in last if getattr(request, field)]
+    if given and random.random() < 0.5:
+        values = getattr(request, field := random.choice(given))
+        values[random.randrange(len(values))] = last[field] + past
+    elif model.rows > 0:
+        _only_positions(random, request)
+        length = random.choice((1, 7, model.room, model.room + past))
+        request.batch_size, request.sequence_length = random.choice((1, 3)), length
+        del request.position_offsets[:]
+        if length <= model.room:
+            request.position_offsets.append(model.room - length + past)
 
 
 def _wild_value(random, request):
