@@ -11,9 +11,9 @@ namespace {
 std::optional<std::variant<Absent, double>> ReadSoftcap(MapReader& output) {
   const Node* node = output.Find("softcap");
   if (node == nullptr) return std::nullopt;
-  const bool is_word = node->kind == Node::Kind::kScalar && !node->quoted;
-  if (is_word && node->text == "none") return Absent{};
-  const auto softcap = is_word ? ParseNumber(node->text) : std::nullopt;
+  const bool is_scalar = node->kind == Node::Kind::kScalar;
+  if (is_scalar && node->text == "none") return Absent{};  // in quotes, too, as JSON writes it
+  const auto softcap = is_scalar && !node->quoted ? ParseNumber(node->text) : std::nullopt;
   if (!softcap.has_value() || *softcap <= 0.0) {
     output.Report("softcap", absl::StrCat("must be none or a finite number > 0, got ", Found(*node)));
     return std::nullopt;

@@ -9,10 +9,31 @@ _ENUMS = ("part", "output_type", "ragged_layout", "padding_side")
 _TENSORS = ("ids_tensor", "inputs_embeds")
 
 
-def spoil(random, request):
+def spoil(random, request, model):
     """Breaks the request in place; what comes out may still be valid by chance."""
+    if random.random() < 0.2:
+        _at_the_edge(random, request, model)
+        return
     for _ in range(random.choice((1, 1, 2, 3))):
         random.choice(_SPOILERS)(random, request)
+
+
+def _at_the_edge(random, request, model):
+    """The last value that is allowed, or the first that is not."""
+    past = random.randrange(2)
+    last = {"ids": model.vocab_size - 1, "position_ids": model.rows - model.row_offset - 1, "attention_mask": 1}
+    last["token_type_ids"] = len(model.types) - 1 if model.has_types else 0
+    given = [field for field in last if getattr(request, field)]
+    if given and random.random() < 0.5:
+        values = getattr(request, field := random.choice(given))
+        values[random.randrange(len(values))] = last[field] + past
+    elif model.rows > 0:
+        _only_positions(random, request)
+        length = random.choice((1, 7, model.room, model.room + past))
+        request.batch_size, request.sequence_length = random.choice((1, 3)), length
+        del request.position_offsets[:]
+        if length <= model.room:
+            request.position_offsets.append(model.room - length + past)
 
 
 def _wild_value(random, request):
@@ -21,6 +42,25 @@ def _wild_value(random, request):
         values[random.randrange(len(values))] = random.choice(_HUGE)
     else:
         values.extend(random.choice(_HUGE) for _ in range(random.randint(1, 3)))
+
+
+def _near_value(random, request):
+    """Often just past what is allowed, so that neighbouring rules are told apart."""
+    given = [values for values in (getattr(request, field) for field in _PER_CELL) if values]
+    if given:
+        values = random.choice(given)
+        i = random.randrange(len(values))
+        values[i] = max(-(2**63), min(2**63 - 1, values[i] + random.choice((-3, -1, 1, 2, 5, 40, 160))))
+
+
+def _only_positions(random, request):
+    """Positions of any length, which no ids belong to."""
+    model, offsets = request.model, request.position_offsets[:1]
+    request.Clear()
+    request.model, request.part = model, pb.PART_POSITION
+    request.batch_size = random.choice((0, 1, 1, 3, 40, 41))
+    request.sequence_length = random.choice((1, 140, 155, 160, 170, 180, 250, 251, 2**40, 2**62))
+    request.position_offsets.extend(offsets)
 
 
 def _wrong_count(random, request):
@@ -33,7 +73,7 @@ def _wrong_count(random, request):
 
 def _wrong_extent(random, request):
     field = random.choice(("batch_size", "sequence_length"))
-    wrong = random.choice((*_HUGE, 0, min(getattr(request, field), 100) + 1, 4097, 1048577, 2**40))
+    wrong = random.choice((*_HUGE, 0, min(getattr(request, field), 100) + 1, 41, 251, 2**40))
     setattr(request, field, wrong)
 
 
@@ -44,6 +84,10 @@ def _wrong_enum(random, request):
 def _other_enum(random, request):
     field = random.choice(_ENUMS)
     setattr(request, field, random.randint(0, 3))
+
+
+def _packed_to_the_left(random, request):
+    request.ragged_layout, request.padding_side = pb.RAGGED_LAYOUT_PACKED, pb.PADDING_SIDE_LEFT
 
 
 def _wrong_tensor(random, request):
@@ -95,6 +139,8 @@ def _field_gone(random, request):
 
 _SPOILERS = (
     *(_wild_value, _wrong_count, _wrong_extent, _wrong_tensor) * 3,
-    *(_wrong_enum, _other_enum, _second_source, _field_gone),
+    *(_near_value,) * 8,
+    *(_only_positions,) * 2,
+    *(_wrong_enum, _other_enum, _second_source, _field_gone, _packed_to_the_left),
     *(_no_such_model, _no_such_version, _not_served, _other_tables, _only_for_tokens),
 )

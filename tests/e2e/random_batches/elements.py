@@ -14,7 +14,7 @@ WIRE = {
     "int64": tensor_pb2.DATA_TYPE_INT64,
     "uint32": tensor_pb2.DATA_TYPE_UINT32,
 }
-_RAW = {
+RAW = {
     "float32": "<f4",
     "float16": "<f2",
     "bfloat16": "<u2",
@@ -30,7 +30,16 @@ def raw(values, kind):
     if kind == "bfloat16":
         return bfloat16_bits(np.asarray(values, np.float32))
     with np.errstate(over="ignore"):
-        return np.asarray(values).astype(_RAW[kind])
+        return np.asarray(values).astype(RAW[kind])
+
+
+_LARGEST = {"float16": np.float32(65504), "bfloat16": np.uint32(0x7F7F0000).view(np.float32)}
+
+
+def saturated(values, kind):
+    """float32 values, of which the finite ones that the type cannot hold are its largest, with their sign."""
+    largest = _LARGEST.get(kind, np.float32(np.inf))
+    return np.where(np.isfinite(values) & (np.abs(values) > largest), np.copysign(largest, values), values)
 
 
 def widen(elements, kind):
@@ -57,7 +66,7 @@ def from_wire(tensor, kind):
     """The elements of a Tensor that must have that type."""
     if tensor.data_type != WIRE[kind]:
         raise AssertionError(f"the reply has data_type {tensor.data_type}, {kind} was asked for")
-    return np.frombuffer(tensor.data, _RAW[kind]).reshape(tuple(tensor.shape))
+    return np.frombuffer(tensor.data, RAW[kind]).reshape(tuple(tensor.shape))
 
 
 def same(actual, expected, kind):

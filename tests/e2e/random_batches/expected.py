@@ -128,7 +128,7 @@ def fault(model, batch, actual):
         taken, cells = taken[kept], cells[kept]
     if batch.part == "composed" and model.norm is not None:
         return _fault_of_norm(model, batch, taken, cells)
-    exact = elements.raw(cells, batch.output)
+    exact = _as_stored(model, cells, batch.output)
     if elements.same(taken, exact, batch.output):
         return None
     return f"{np.count_nonzero(taken != exact)} of {exact.size} elements differ"
@@ -136,14 +136,18 @@ def fault(model, batch, actual):
 
 def _fault_of_norm(model, batch, taken, cells):
     y, slack = normalised(model, cells)
-    low, high = (_as_replied(bound, batch.output) for bound in (y - slack, y + slack))
+    low, high = (
+        elements.widen(_as_stored(model, bound.astype(np.float32), batch.output), batch.output)
+        for bound in (y - slack, y + slack)
+    )
     value = elements.widen(taken, batch.output)
     good = np.where(np.isnan(low), np.isnan(value), (low <= value) & (value <= high))
     return None if good.all() else f"LayerNorm: {value[~good][0]} is outside [{low[~good][0]}, {high[~good][0]}]"
 
 
-def _as_replied(values, kind):
-    return elements.widen(elements.raw(values.astype(np.float32), kind), kind)
+def _as_stored(model, values, kind):
+    """float32 values as elements of a reply of that type."""
+    return elements.raw(elements.saturated(values, kind) if model.saturate else values, kind)
 
 
 def _split(batch, longest, actual):

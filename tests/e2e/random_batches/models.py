@@ -7,8 +7,11 @@ import numpy as np
 import yaml
 
 from random_batches import elements
+from support.stubs import rotary_pb2
 
 LONGEST = 150  # T of the requests: rows are composed in blocks of 128
+# So low that a small request can break them; no valid one that is drawn does.
+LIMITS = {"max_batch_size": 40, "max_sequence_length": 250, "max_response_bytes": 1 << 20}
 
 
 @dataclasses.dataclass
@@ -30,11 +33,14 @@ class Model:
     position_first: bool = False
     out_of_range: object = "error"  # or "zero", or the id that stands in
     zero_masked: bool = False
+    saturate: bool = False
     dropout_mask_id: int = None
     trained: int = None
     norm: tuple = None  # weight, bias, eps
     rows: int = 0  # of the position table
     shares_tokens: bool = False
+    encoding: str = "none"  # of positions
+    turned: object = None  # RotaryParameters of a rotary encoding
 
     @property
     def room(self):
@@ -62,8 +68,12 @@ class ModelMaker:
         """One more model of the configuration, which is none of `models`."""
         self._entries.append(entry)
 
+    def names(self):
+        """Of all models of the configuration."""
+        return [entry["name"] for entry in self._entries]
+
     def yaml(self):
-        return yaml.safe_dump({"models": self._entries})
+        return yaml.safe_dump({"server": {"limits": LIMITS}, "models": self._entries})
 
     def add(self):
         """Draws one more model."""
@@ -78,6 +88,8 @@ class ModelMaker:
             model.position_first, entry["sum_order"] = True, "position_first"
         if random.random() < 0.3:
             model.zero_masked = entry["zero_masked"] = True
+        if random.random() < 0.3:
+            model.saturate = entry["saturate"] = True
         if random.random() < 0.3:
             model.trained = entry["trained_context_length"] = random.randint(1, LONGEST)
         self._entries.append(entry)
@@ -169,7 +181,9 @@ class ModelMaker:
         kind = random.choice(("learned", "learned", "sinusoidal", "sinusoidal", "rotary", "none", "absent"))
         if kind == "absent":
             return {}
+        model.encoding = kind
         if kind == "rotary":
+            model.turned = rotary_pb2.RotaryParameters(head_dim=8)
             return {"position": {"rotary": {"head_dim": 8}}}
         if kind == "none":
             return {"position": "none"}

@@ -15,7 +15,7 @@ make_importable(
     (_HERE, [_HERE / "status_details.proto"]),
 )
 
-from embd.v1 import admin_pb2, admin_pb2_grpc
+from embd.v1 import admin_pb2, admin_pb2_grpc, bags_pb2
 from embd.v1 import diagnostics_pb2, diagnostics_pb2_grpc
 from embd.v1 import embedding_pb2, embedding_pb2_grpc
 from embd.v1 import nearest_pb2, rotary_pb2, statistics_pb2, table_pb2, tensor_pb2
@@ -28,6 +28,7 @@ import status_details_pb2
 __all__ = [
     "admin_pb2",
     "admin_pb2_grpc",
+    "bags_pb2",
     "diagnostics_pb2",
     "diagnostics_pb2_grpc",
     "embedding_pb2",

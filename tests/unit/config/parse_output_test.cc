@@ -39,6 +39,12 @@ TEST(OutputSetting, NoneSaysThatThereIsNone) {
   EXPECT_EQ(output, (Output{.softcap = Absent{}, .bias = Absent{}}));
 }
 
+TEST(OutputSetting, NoneMayStandInQuotesAsInJson) {
+  ASSERT_OK_AND_ASSIGN(const Output output, ParseOutput(R"({ softcap: "none", bias: "none" })", kFolder));
+
+  EXPECT_EQ(output, (Output{.softcap = Absent{}, .bias = Absent{}}));
+}
+
 TEST(OutputSetting, TheFileOfABiasMayBeLeftToThePath) {
   ASSERT_OK_AND_ASSIGN(const Output output, ParseOutput("{ bias: { tensor: b } }", kFolder));
 
