@@ -24,7 +24,7 @@ EmbdProcess::EmbdProcess(const std::string& program, const std::string& folder, 
   if (pid_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     execl(program.c_str(), program.c_str(), "--config", config.c_str(), "--listen", listen.c_str(), "--ready-file",
-          ready.c_str(), "--metrics-listen", "127.0.0.1:0", "--log-level", "warn", nullptr);
+          ready.c_str(), "--metrics-listen", "127.0.0.1:0", "--log-level", "error", nullptr);
     _exit(EXIT_FAILURE);
   }
   const auto ended = [this] { return pid_ < 0 || waitpid(pid_, nullptr, WNOHANG) != 0; };

@@ -7,7 +7,7 @@
 
 namespace embd::testing {
 
-/// `embd` in a process of its own, for the length of this object. Logs warnings and worse to standard error.
+/// `embd` in a process of its own, for the length of this object. Logs errors to standard error.
 class EmbdProcess {
  public:
   /// Starts `program` with a configuration file and waits until it serves the Unix socket `socket`. Files are made in

@@ -13,17 +13,6 @@ namespace {
 
 using Cells = google::protobuf::RepeatedField<std::int64_t>;
 
-struct Extents {
-  std::int64_t batch_size;
-  std::int64_t sequence_length;
-};
-Extents ExtentsOf(const v1::EmbedRequest& request) {
-  for (const v1::Tensor* const tensor : {&request.ids_tensor(), &request.inputs_embeds()}) {
-    if (tensor->shape_size() >= 2) return {tensor->shape(0), tensor->shape(1)};
-  }
-  return {request.batch_size(), request.sequence_length()};
-}
-
 bool IsOutputType(v1::DataType type) {
   return type == v1::DATA_TYPE_UNSPECIFIED || type == v1::DATA_TYPE_FLOAT32 || type == v1::DATA_TYPE_FLOAT16 ||
          type == v1::DATA_TYPE_BFLOAT16;
@@ -93,6 +82,13 @@ std::string DatatypeOf(v1::DataType type) {
 std::string OutputOf(v1::Part part) {
   if (part == v1::PART_TOKEN) return "token_embeddings";
   return part == v1::PART_POSITION ? "position_embeddings" : "embeddings";
+}
+
+Extents ExtentsOf(const v1::EmbedRequest& request) {
+  for (const v1::Tensor* const tensor : {&request.ids_tensor(), &request.inputs_embeds()}) {
+    if (tensor->shape_size() >= 2) return {tensor->shape(0), tensor->shape(1)};
+  }
+  return {request.batch_size(), request.sequence_length()};
 }
 
 bool HasInferForm(const v1::EmbedRequest& request, std::int64_t embedding_dim) {

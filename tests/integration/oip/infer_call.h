@@ -26,6 +26,13 @@ struct InferCall {
 /// The output that is a part.
 [[nodiscard]] std::string OutputOf(v1::Part part);
 
+/// B and T of a request without row_lengths, as a tensor or its own fields say them.
+struct Extents {
+  std::int64_t batch_size;
+  std::int64_t sequence_length;
+};
+[[nodiscard]] Extents ExtentsOf(const v1::EmbedRequest& request);
+
 /// Whether the protocol has words for all that the request asks for, and every tensor has the shape and the size that
 /// the request and the model's width say: others are refused in Triton's sentences, before the engine sees them.
 [[nodiscard]] bool HasInferForm(const v1::EmbedRequest& request, std::int64_t embedding_dim);

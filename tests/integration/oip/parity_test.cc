@@ -158,6 +158,12 @@ std::vector<Case> Cases() {
       {"more columns than max_sequence_length", [](Request* r) { Ids(r, 1, 65, std::vector<std::int64_t>(65, 2)); }},
       {"more rows than max_batch_size", [](Request* r) { Ids(r, 17, 1, std::vector<std::int64_t>(17, 2)); },
        Words::kTritons},
+      {"more rows than max_batch_size, and token types that the model may not have",
+       [](Request* r) {
+         Ids(r, 17, 1, std::vector<std::int64_t>(17, 2));
+         r->mutable_token_type_ids()->Resize(17, 0);
+       },
+       Words::kTritons},
       {"a reply beyond max_response_bytes", [](Request* r) { Ids(r, 16, 64, std::vector<std::int64_t>(16 * 64, 2)); }},
       {"fewer ids than cells",
        [](Request* r) {

@@ -41,6 +41,7 @@ void WildValue(Draw& draw, Request* request) {
 
 void WildId(Draw& draw, Request* request) {
   if (request->ids_size() > 0) return request->set_ids(draw.Below(request->ids_size()), draw.Of(kHuge));
+  if (!request->has_ids_tensor()) return;
   std::string& data = *request->mutable_ids_tensor()->mutable_data();
   if (!data.empty()) data[static_cast<std::size_t>(draw.Below(static_cast<int>(data.size())))] ^= '\x7F';
 }
@@ -128,6 +129,41 @@ void FieldGone(Draw& draw, Request* request) {
   request->GetReflection()->ClearField(request, fields.field(draw.Below(fields.field_count())));
 }
 
+// The rest is for requests whose tensors all have the shape that they should.
+
+void WildCell(Draw& draw, Request* request) {
+  for (Cells* const values :
+       {request->mutable_position_ids(), request->mutable_token_type_ids(), request->mutable_attention_mask()}) {
+    if (!values->empty() && draw.Chance(0.5)) values->Set(draw.Below(values->size()), draw.Of(kHuge));
+  }
+}
+
+void Types(Draw& draw, Request* request) {
+  const Extents extents = ExtentsOf(*request);
+  request->clear_token_type_ids();
+  for (std::int64_t i = 0; i < extents.batch_size * extents.sequence_length; ++i) {
+    request->add_token_type_ids(draw.Integer(0, 6));
+  }
+}
+
+void OnlyPositions(Draw& /*draw*/, Request* request) { request->set_part(v1::PART_POSITION); }
+
+void TooManyCells(Draw& draw, Request* request) {
+  const Request kept = *request;
+  request->Clear();
+  request->set_model(kept.model());
+  request->set_part(kept.part());
+  request->set_batch_size(draw.Of<std::int64_t>({1, 20, 1000, 1001}));
+  request->set_sequence_length(request->batch_size() > 20 ? draw.Integer(0, 3)
+                                                          : draw.Of<std::int64_t>({130, 200, 1000, 1001}));
+  for (std::int64_t i = 0; i < request->batch_size() * request->sequence_length(); ++i) {
+    request->add_ids(draw.Integer(0, 3));
+  }
+}
+
+constexpr std::array kForEngine = {WildId, WildId,        WildCell,     WildCell,    Types,
+                                   Types,  OnlyPositions, TooManyCells, NoSuchModel, NoSuchVersion};
+
 constexpr std::array kSpoilers = {WildValue,   WildValue,   WildId,       WildId,          WrongCount,
                                   WrongCount,  WrongExtent, WrongExtent,  WrongTensor,     WrongTensor,
                                   WrongEnum,   OtherEnum,   SecondSource, NoSuchModel,     NoSuchVersion,
@@ -142,6 +178,10 @@ void Spoil(Draw& draw, const std::string& region, v1::EmbedRequest* request) {
   target.set_region(draw.Chance(0.7) ? region : "nowhere");
   target.set_offset(draw.Chance(0.5) ? 0 : draw.Of(kHuge));
   target.set_byte_size(draw.Chance(0.5) ? 1 : draw.Of(kHuge));
+}
+
+void SpoilForEngine(Draw& draw, v1::EmbedRequest* request) {
+  for (int faults = draw.Of({1, 1, 2, 3}); faults > 0; --faults) draw.Of(kForEngine)(draw, request);
 }
 
 }  // namespace embd::testing

@@ -85,6 +85,9 @@ class Drawing {
     tensor.set_data_type(
         draw_.Of({v1::DATA_TYPE_FLOAT32, v1::DATA_TYPE_FLOAT16, v1::DATA_TYPE_BFLOAT16, v1::DATA_TYPE_FLOAT64}));
     tensor.set_data(RandomElements(draw_, tensor.data_type(), cells_ * model_.dim));
+    for (char& byte : *tensor.mutable_data()) {  // infinities, and what is no number
+      if (draw_.Chance(0.01)) byte = '\xFF';
+    }
     SetShape(&tensor);
     tensor.add_shape(model_.dim);
   }
