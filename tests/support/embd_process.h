@@ -11,7 +11,7 @@ namespace embd::testing {
 class EmbdProcess {
  public:
   /// Starts `program` with a configuration file and waits until it serves the Unix socket `socket`. Files are made in
-  /// `folder`. Ends this program where the server does not start. To be called before this program uses gRPC.
+  /// `folder`. Ends this program where the server does not start.
   EmbdProcess(const std::string& program, const std::string& folder, const std::string& yaml);
   EmbdProcess(const EmbdProcess&) = delete;
   EmbdProcess& operator=(const EmbdProcess&) = delete;
