@@ -10,8 +10,8 @@ namespace embd::testing {
 /// `embd` in a process of its own, for the length of this object. Logs errors to standard error.
 class EmbdProcess {
  public:
-  /// Starts `program` with a configuration file and waits until it serves the Unix socket `socket`. Files are made in
-  /// `folder`. Ends this program where the server does not start.
+  /// Starts `program` with that configuration and waits until it serves. Its files and its Unix socket are in `folder`.
+  /// Ends this program where the server does not start.
   EmbdProcess(const std::string& program, const std::string& folder, const std::string& yaml);
   EmbdProcess(const EmbdProcess&) = delete;
   EmbdProcess& operator=(const EmbdProcess&) = delete;
