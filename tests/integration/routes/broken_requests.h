@@ -13,7 +13,8 @@ namespace embd::testing {
 /// one that there is.
 void Spoil(Draw& draw, const std::string& region, v1::EmbedRequest* request);
 
-/// The same of a request that HasInferForm, which stays so: what is broken is for the engine to find.
+/// The same of a request that HasInferForm, which stays so, but for versions that are no number: what
+/// is broken is for the engine to find.
 void SpoilForEngine(Draw& draw, v1::EmbedRequest* request);
 
 /// The same of a request of the Open Inference Protocol, where it can be written raw, typed and in shared memory
