@@ -74,6 +74,14 @@ absl::Status CheckSameBatch(const std::vector<InputTensor>& inputs, const InputT
   return absl::OkStatus();
 }
 
+// What the engine says is wrong is what embd.v1 says; but Triton has a sentence of its own for too large a batch.
+absl::Status InTritonsWords(const absl::Status& refusal, std::int64_t batch_size, std::int64_t limit,
+                            const std::string& model) {
+  if (batch_size <= limit || core::ErrorReason(refusal) != "REQUEST_TOO_LARGE") return refusal;
+  return core::Error(refusal.code(), "REQUEST_TOO_LARGE",
+                     absl::StrCat("inference request batch-size must be <= ", limit, " for '", model, "'"));
+}
+
 core::EmbedInput ToEmbedInput(std::vector<InputTensor> inputs) {
   core::EmbedInput input;
   input.ids_name = kInputIds;
@@ -184,11 +192,6 @@ absl::StatusOr<std::unique_ptr<Inference>> EmbeddingServable::Plan(const service
   const InputTensor& first = ids != inputs.end() ? *ids : *vectors;
   if (absl::Status status = CheckSameBatch(inputs, first); !status.ok()) return status;
   const std::int64_t batch_size = first.shape[0], sequence_length = first.shape[1];
-  if (batch_size > options_.limits.max_batch_size) {
-    return core::Error(absl::StatusCode::kResourceExhausted, "REQUEST_TOO_LARGE",
-                       absl::StrCat("inference request batch-size must be <= ", options_.limits.max_batch_size,
-                                    " for '", name(), "'"));
-  }
   core::EmbedInput input = ToEmbedInput(std::move(inputs));
   input.batch_size = batch_size;
   input.sequence_length = sequence_length;
@@ -199,7 +202,7 @@ absl::StatusOr<std::unique_ptr<Inference>> EmbeddingServable::Plan(const service
     planned.output_type = ToElementType(outputs[i].datatype);
     planned.counts_out_of_range = i == 0;
     auto plan = service::PlanModel(model_, std::move(planned), options_.limits);
-    if (!plan.ok()) return plan.status();
+    if (!plan.ok()) return InTritonsWords(plan.status(), batch_size, options_.limits.max_batch_size, name());
     inference->Add(outputs[i], *std::move(plan));
   }
   return inference;

@@ -76,7 +76,8 @@ absl::StatusOr<InferParameters> ReadInferParameters(const Parameters& parameters
   auto output_datatype = ReadOutputDatatype(parameters);
   if (!output_datatype.ok()) return output_datatype.status();
   read.output_datatype = *output_datatype;
-  for (const auto& [name, value] : parameters) {
+  for (const auto* const parameter : InOrder(parameters)) {
+    const auto& [name, value] = *parameter;
     if (name == "typed_output") {
       auto typed = ReadBool(name, value);
       if (!typed.ok()) return typed.status();

@@ -1,10 +1,12 @@
 #ifndef EMBD_SERVER_OIP_INFER_PARAMETERS_H_
 #define EMBD_SERVER_OIP_INFER_PARAMETERS_H_
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "google/protobuf/map.h"
@@ -15,6 +17,17 @@
 namespace embd::oip {
 
 using Parameters = google::protobuf::Map<std::string, ::inference::InferParameter>;
+
+/// The entries of a message's map in the order of their names. That of the map differs from call to call, and what is
+/// found wrong first must not.
+template <typename Value>
+[[nodiscard]] std::vector<const google::protobuf::MapPair<std::string, Value>*> InOrder(
+    const google::protobuf::Map<std::string, Value>& map) {
+  std::vector<const google::protobuf::MapPair<std::string, Value>*> entries;
+  for (const auto& entry : map) entries.push_back(&entry);
+  std::sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
+  return entries;
+}
 
 /// What the parameters of a request say.
 struct InferParameters {

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/core/error.h"
+#include "server/oip/infer_parameters.h"
 #include "server/oip/quote.h"
 
 namespace embd::oip {
@@ -91,9 +92,9 @@ absl::StatusOr<::inference::RepositoryModelLoadResponse> AnswerLoad(
   if (absl::Status status = CheckName(model); !status.ok()) return status;
   if (!request.parameters().empty()) {
     return core::InvalidArgument(
-        "INVALID_OPTION",
-        absl::StrCat("failed to load ", InQuotes(model), ", parameter ", InQuotes(request.parameters().begin()->first),
-                     " is not supported: models are loaded as the server's configuration says"));
+        "INVALID_OPTION", absl::StrCat("failed to load ", InQuotes(model), ", parameter ",
+                                       InQuotes(InOrder(request.parameters()).front()->first),
+                                       " is not supported: models are loaded as the server's configuration says"));
   }
   if (const auto loaded = context.control.LoadSince(model, asked); !loaded.ok()) {
     return Failed("load", model, loaded.status());
@@ -105,7 +106,8 @@ absl::StatusOr<::inference::RepositoryModelUnloadResponse> AnswerUnload(
     Context& context, const ::inference::RepositoryModelUnloadRequest& request) {
   const std::string& model = request.model_name();
   if (absl::Status status = CheckMayControl(context.control, request.repository_name()); !status.ok()) return status;
-  for (const auto& [name, value] : request.parameters()) {
+  for (const auto* const parameter : InOrder(request.parameters())) {
+    const auto& [name, value] = *parameter;
     const bool known = name == "unload_dependents" && value.has_bool_param();
     if (known) continue;
     return core::InvalidArgument(

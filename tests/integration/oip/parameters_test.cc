@@ -119,6 +119,17 @@ TEST_F(Parameters, ReservedNamesAreRefused) {
   }
 }
 
+TEST_F(Parameters, OfSeveralBadOnesTheFirstByNameIsToldEveryTime) {
+  InferRequest request = With("priority", Int(-1));
+  for (const char* const name : {"triton_foo", "sequence_id", "sequence_start", "timeout", "typed_output"}) {
+    Int(-1)(&(*request.mutable_parameters())[name]);
+  }
+
+  for (int i = 0; i < 30; ++i) {
+    EXPECT_THAT(Infer(request), Refused("INVALID_OPTION", "invalid value for 'priority', expected value >= 0, got -1"));
+  }
+}
+
 TEST_F(Parameters, OutputDatatypeOfAnOutputGoesBeforeThatOfTheRequest) {
   InferRequest request = With("output_datatype", Text("FP16"));
   InferRequest::InferRequestedOutputTensor* const own = request.add_outputs();

@@ -4,19 +4,18 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "embd/v1/embedding.grpc.pb.h"
 #include "gmock/gmock.h"
 #include "inference/grpc_service.grpc.pb.h"
 #include "proto/wire/status.h"
 #include "server/config/load.h"
 #include "server/core/error.h"
+#include "tests/integration/oip/infer_call.h"
 #include "tests/support/served_models.h"
 #include "tests/support/status_matchers.h"
 
@@ -159,6 +158,12 @@ std::vector<Case> Cases() {
       {"more columns than max_sequence_length", [](Request* r) { Ids(r, 1, 65, std::vector<std::int64_t>(65, 2)); }},
       {"more rows than max_batch_size", [](Request* r) { Ids(r, 17, 1, std::vector<std::int64_t>(17, 2)); },
        Words::kTritons},
+      {"more rows than max_batch_size, and token types that the model may not have",
+       [](Request* r) {
+         Ids(r, 17, 1, std::vector<std::int64_t>(17, 2));
+         r->mutable_token_type_ids()->Resize(17, 0);
+       },
+       Words::kTritons},
       {"a reply beyond max_response_bytes", [](Request* r) { Ids(r, 16, 64, std::vector<std::int64_t>(16 * 64, 2)); }},
       {"fewer ids than cells",
        [](Request* r) {
@@ -192,94 +197,6 @@ std::vector<Case> Cases() {
        },
        Words::kTritons},
   };
-}
-
-std::string DatatypeOf(v1::DataType type) {
-  switch (type) {
-    case v1::DATA_TYPE_FLOAT16: return "FP16";
-    case v1::DATA_TYPE_BFLOAT16: return "BF16";
-    case v1::DATA_TYPE_FLOAT64: return "FP64";
-    case v1::DATA_TYPE_INT32: return "INT32";
-    case v1::DATA_TYPE_INT64: return "INT64";
-    default: return "FP32";
-  }
-}
-
-std::string OutputOf(v1::Part part) {
-  if (part == v1::PART_TOKEN) return "token_embeddings";
-  return part == v1::PART_POSITION ? "position_embeddings" : "embeddings";
-}
-
-// How the elements of inputs travel.
-enum class Form { kRaw, kTyped };
-
-// The same request in the words of the other protocol.
-class Translation {
- public:
-  Translation(const v1::EmbedRequest& from, Form form) : from_(from), form_(form) {
-    request_.set_model_name(from.model());
-    request_.set_model_version(from.model_version());
-    if (from.has_ids_tensor()) {
-      const v1::Tensor& tensor = from.ids_tensor();
-      Add("input_ids", DatatypeOf(tensor.data_type()), {tensor.shape().begin(), tensor.shape().end()}, tensor.data());
-    } else if (!from.has_inputs_embeds() || from.ids_size() > 0) {
-      AddCells("input_ids", from.ids());
-    }
-    if (from.position_ids_size() > 0) AddCells("position_ids", from.position_ids());
-    if (from.attention_mask_size() > 0) AddCells("attention_mask", from.attention_mask());
-    if (from.token_type_ids_size() > 0) AddCells("token_type_ids", from.token_type_ids());
-    if (from.has_inputs_embeds()) {
-      const v1::Tensor& tensor = from.inputs_embeds();
-      Add("inputs_embeds", DatatypeOf(tensor.data_type()), {tensor.shape().begin(), tensor.shape().end()},
-          tensor.data());
-    }
-    request_.add_outputs()->set_name(OutputOf(from.part()));
-    if (from.output_type() != v1::DATA_TYPE_UNSPECIFIED) {
-      (*request_.mutable_parameters())["output_datatype"].set_string_param(DatatypeOf(from.output_type()));
-    }
-  }
-
-  [[nodiscard]] const ::inference::ModelInferRequest& request() const { return request_; }
-
- private:
-  void AddCells(const std::string& name, const google::protobuf::RepeatedField<std::int64_t>& values) {
-    const bool shared = values.size() > 0 && values.size() == from_.sequence_length();
-    Add(name, "INT64", {shared && name == "position_ids" ? 1 : from_.batch_size(), from_.sequence_length()},
-        Bytes<std::int64_t>({values.begin(), values.end()}));
-  }
-
-  void Add(const std::string& name, const std::string& datatype, const std::vector<std::int64_t>& shape,
-           const std::string& data) {
-    auto& input = *request_.add_inputs();
-    input.set_name(name);
-    input.set_datatype(datatype);
-    input.mutable_shape()->Assign(shape.begin(), shape.end());
-    if (form_ == Form::kRaw) {
-      request_.add_raw_input_contents(data);
-      return;
-    }
-    auto& contents = *input.mutable_contents();
-    if (datatype == "INT64") Fill<std::int64_t>(data, contents.mutable_int64_contents());
-    if (datatype == "INT32") Fill<std::int32_t>(data, contents.mutable_int_contents());
-    if (datatype == "FP32") Fill<float>(data, contents.mutable_fp32_contents());
-    if (datatype == "FP64") Fill<double>(data, contents.mutable_fp64_contents());
-  }
-
-  template <typename T, typename Field>
-  static void Fill(const std::string& data, Field* field) {
-    field->Resize(static_cast<int>(data.size() / sizeof(T)), T{});
-    std::copy(data.begin(), data.end(), reinterpret_cast<char*>(field->mutable_data()));
-  }
-
-  const v1::EmbedRequest& from_;
-  const Form form_;
-  ::inference::ModelInferRequest request_;
-};
-
-bool HasTypedForm(const v1::EmbedRequest& request) {
-  if (!request.has_inputs_embeds()) return true;
-  const v1::DataType type = request.inputs_embeds().data_type();
-  return type == v1::DATA_TYPE_FLOAT32 || type == v1::DATA_TYPE_FLOAT64;
 }
 
 /// Both services of one server.
@@ -328,16 +245,11 @@ std::unique_ptr<testing::ServedModels> Parity::served_;
 std::unique_ptr<v1::EmbeddingService::Stub> Parity::own_;
 std::unique_ptr<::inference::GRPCInferenceService::Stub> Parity::other_;
 
-// A message of ours as the other protocol words it.
-std::string InOtherWords(const absl::Status& status) {
-  return std::regex_replace(std::string(status.message()), std::regex(R"(\bids( has|\[))"), "input_ids$1");
-}
-
 void ExpectSameResult(const v1::EmbedResponse& own, const ::inference::ModelInferResponse& other) {
   ASSERT_EQ(other.outputs_size(), 1);
   ASSERT_EQ(other.raw_output_contents_size(), 1);
   EXPECT_EQ(other.raw_output_contents(0), own.embeddings().data());
-  EXPECT_EQ(other.outputs(0).datatype(), DatatypeOf(own.embeddings().data_type()));
+  EXPECT_EQ(other.outputs(0).datatype(), testing::DatatypeOf(own.embeddings().data_type()));
   EXPECT_THAT(other.outputs(0).shape(), ::testing::ElementsAreArray(own.embeddings().shape()));
   EXPECT_EQ(other.model_version(), own.model_version());
   EXPECT_EQ(other.parameters().at("checksum").string_param(), own.checksum());
@@ -348,7 +260,7 @@ void ExpectSameRefusal(const absl::Status& own, const absl::Status& other, Words
   EXPECT_EQ(other.code(), own.code()) << own << "\n" << other;
   EXPECT_EQ(core::ErrorReason(other), core::ErrorReason(own)) << own << "\n" << other;
   if (words == Words::kSame) {
-    EXPECT_EQ(other.message(), InOtherWords(own));
+    EXPECT_EQ(other.message(), testing::InOtherWords(own.message()));
   }
 }
 
@@ -362,14 +274,15 @@ TEST_F(Parity, TheSameRequestGetsTheSameBitsOrTheSameRefusal) {
       v1::EmbedResponse own;
       const absl::Status own_status = Own(request, &own);
       (own_status.ok() ? answered : refused) += 1;
-      for (const Form form : {Form::kRaw, Form::kTyped}) {
-        if (form == Form::kTyped && !HasTypedForm(request)) continue;
-        SCOPED_TRACE(absl::StrCat(model, ", ", each.name, form == Form::kRaw ? ", raw" : ", typed"));
-        const Translation translation(request, form);
+      const testing::InferCall call = testing::ToInferCall(request);
+      std::vector<::inference::ModelInferRequest> forms = {testing::WithRawContents(call)};
+      if (testing::HasTypedForm(call)) forms.push_back(testing::WithTypedContents(call));
+      for (const ::inference::ModelInferRequest& form : forms) {
+        SCOPED_TRACE(absl::StrCat(model, ", ", each.name, form.raw_input_contents_size() > 0 ? ", raw" : ", typed"));
         ::inference::ModelInferResponse other;
-        const absl::Status other_status = Other(translation.request(), &other);
+        const absl::Status other_status = Other(form, &other);
         ::inference::ModelStreamInferResponse item;
-        const std::string error = OverStream(translation.request(), &item);
+        const std::string error = OverStream(form, &item);
 
         if (own_status.ok()) {
           ASSERT_THAT(other_status, IsOk());
@@ -394,7 +307,8 @@ TEST_F(Parity, AnUnknownModelIsNotFoundByBoth) {
   v1::EmbedResponse own;
   ::inference::ModelInferResponse other;
 
-  ExpectSameRefusal(Own(request, &own), Other(Translation(request, Form::kRaw).request(), &other), Words::kTritons);
+  ExpectSameRefusal(Own(request, &own), Other(testing::WithRawContents(testing::ToInferCall(request)), &other),
+                    Words::kTritons);
 }
 
 TEST_F(Parity, OneRequestForAllOutputsGivesWhatOneForEachGives) {
@@ -402,11 +316,11 @@ TEST_F(Parity, OneRequestForAllOutputsGivesWhatOneForEachGives) {
     v1::EmbedRequest request;
     request.set_model(model);
     SomeIds(&request);
-    ::inference::ModelInferRequest all = Translation(request, Form::kRaw).request();
+    ::inference::ModelInferRequest all = testing::WithRawContents(testing::ToInferCall(request));
     all.clear_outputs();
     std::vector<std::string> expected;
     for (const v1::Part part : {v1::PART_POSITION, v1::PART_COMPOSED, v1::PART_TOKEN}) {
-      all.add_outputs()->set_name(OutputOf(part));
+      all.add_outputs()->set_name(testing::OutputOf(part));
       request.set_part(part);
       v1::EmbedResponse own;
       ASSERT_THAT(Own(request, &own), IsOk());
