@@ -45,7 +45,7 @@ int clock_gettime(clockid_t clock, timespec* time) noexcept {
 int gettimeofday(timeval* __restrict time, void* __restrict /*zone*/) noexcept {
   timespec now = {};
   const int status = clock_gettime(CLOCK_REALTIME, &now);
-  if (time != nullptr) *time = {now.tv_sec, now.tv_nsec / 1000};
+  *time = {now.tv_sec, now.tv_nsec / 1000};
   return status;
 }
 

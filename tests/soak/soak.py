@@ -161,7 +161,7 @@ def run(options, folder):
                     turns.enter_context(timetable)
             if not options.once:
                 soak.load.run_for(max(0, end - time.monotonic()))
-            soak.tear_down()
+        soak.tear_down()
     report = Report(soak, sampler, timetables, not_run)
     print(report.text(), flush=True)
     if options.out:

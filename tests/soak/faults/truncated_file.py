@@ -42,4 +42,4 @@ class TruncatedFile(Fault):
             self.soak.load_model(MODEL)
             self.expect(False, f"a file of {kept} bytes was loaded")
         except grpc.RpcError as error:
-            self.expect(error.code() == grpc.StatusCode.FAILED_PRECONDITION, f"load of {kept} bytes: {error.details()}")
+            self.expect(error.code() == grpc.StatusCode.INVALID_ARGUMENT, f"load of {kept} bytes: {error.details()}")
