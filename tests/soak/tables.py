@@ -42,7 +42,8 @@ models:
   - { name: flip, token: { file: flip.npy } }
   - { name: flip-mapped, token: { file: flip-mapped.safetensors, mmap: true } }
 """
-# Twice what the control group allows; and one that would fit alone, but not beside the others.
+# Twice what the control group allows; one that would fit alone, but not beside the others; one that would fit beside
+# them, and leave the program no room.
 _TOO_LARGE = f"""
   - name: far-too-large
     required: false
@@ -50,8 +51,11 @@ _TOO_LARGE = f"""
   - name: too-large
     required: false
     token: {{ seeded: {{ vocab_size: {(MEMORY_LIMIT_MIB - 1) * 1024}, embedding_dim: 256 }} }}
+  - name: leaves-no-room
+    required: false
+    token: {{ seeded: {{ vocab_size: {(MEMORY_LIMIT_MIB - 16) * 1024}, embedding_dim: 256 }} }}
 """
-TOO_LARGE = ("far-too-large", "too-large")
+TOO_LARGE = ("far-too-large", "too-large", "leaves-no-room")
 
 
 def _rows(seed, rows, dim):
