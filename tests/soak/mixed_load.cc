@@ -56,7 +56,7 @@ double Now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 using Expected = std::vector<std::map<std::string, std::set<std::string>>>;
 
 // What becomes of a call that its caller gives up.
-enum class GivenUp { kNo, kCancelled, kTooLate };
+enum class GivenUp { kNever, kCancelled, kTooLate };
 constexpr std::array<const char*, 3> kGivenUpNames = {"", "cancelled", "deadline"};
 
 // All that is printed goes through here.
@@ -175,10 +175,14 @@ class Load {
   void Call(std::uint64_t number, const std::stop_token& stop) {
     std::mt19937_64 random(options_.seed * 1000 + number);
     std::exponential_distribution<double> pause(options_.rate / options_.callers);
-    absl::StatusOr<Caller> caller = absl::UnknownError("");
-    while (!stop.stop_requested()) {
-      if (!caller.ok()) caller = NewCaller();
-      if (caller.ok()) CallOnce(*caller, random() % kinds_.size(), random);
+    const absl::StatusOr<Caller> caller = NewCaller();
+    if (!caller.ok()) {
+      ++calls_;
+      PrintFailure({{"kind", "RegisterRegion"}, {"model", ""}, {"begin", Now()}, {"end", Now()}, {"given_up", ""}},
+                   caller.status());
+    }
+    while (caller.ok() && !stop.stop_requested()) {
+      CallOnce(*caller, random() % kinds_.size(), random);
       std::this_thread::sleep_for(std::chrono::duration<double>(std::min(pause(random), 2.0)));
     }
   }
@@ -186,7 +190,7 @@ class Load {
   void CallOnce(const Caller& caller, std::size_t k, std::mt19937_64& random) {
     const Kind& kind = kinds_[k];
     std::uniform_real_distribution<double> share(0, 1);
-    GivenUp given_up = GivenUp::kNo;
+    GivenUp given_up = GivenUp::kNever;
     if (kind.may_be_cut && share(random) < options_.given_up * (kind.large ? 5 : 1)) {
       given_up = share(random) < 0.5 ? GivenUp::kCancelled : GivenUp::kTooLate;
     }
@@ -206,7 +210,7 @@ class Load {
     const double end = Now();
     ++calls_;
     ++tallies_[k].calls;
-    if (given_up != GivenUp::kNo) ++given_up_[static_cast<std::size_t>(given_up)];
+    if (given_up != GivenUp::kNever) ++given_up_[static_cast<std::size_t>(given_up)];
     nlohmann::json failure = {{"kind", kind.name},
                               {"model", kind.model},
                               {"begin", begin},
@@ -214,10 +218,7 @@ class Load {
                               {"given_up", kGivenUpNames[static_cast<std::size_t>(given_up)]}};
     if (!answers.ok()) {
       ++tallies_[k].failed;
-      failure["code"] = absl::StatusCodeToString(answers.status().code());
-      failure["reason"] = client::ErrorReason(answers.status());
-      failure["message"] = std::string(answers.status().message());
-      printer_.Line({{"failure", failure}});
+      PrintFailure(std::move(failure), answers.status());
     } else if (const std::string wrong = WhatIsWrong(*answers, expected_[k]); !wrong.empty()) {
       ++tallies_[k].wrong;
       failure["wrong"] = wrong;
@@ -225,6 +226,13 @@ class Load {
     } else {
       ++ok_;
     }
+  }
+
+  void PrintFailure(nlohmann::json failure, const absl::Status& status) {
+    failure["code"] = absl::StatusCodeToString(status.code());
+    failure["reason"] = client::ErrorReason(status);
+    failure["message"] = std::string(status.message());
+    printer_.Line({{"failure", failure}});
   }
 
   // "" where all answers have the bytes that they should have.

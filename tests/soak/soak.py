@@ -52,7 +52,7 @@ SERVER_FAULTS = (Reloads, KilledClients, SlowReaders, MemoryLimit, TruncatedFile
 NETWORK_FAULTS = (Partition, SlowLink, DroppedPackets)
 CALLS_A_SECOND, REPLICA_CALLS_A_SECOND = 50, 12
 GIVEN_UP = 0.02
-REPLICA_TIMEOUT_SECONDS = 8
+REPLICA_TIMEOUT_SECONDS = 20
 CALL_SECONDS = 60
 
 
