@@ -13,12 +13,17 @@ _WAIT_SECONDS = 10
 class ControlGroup:
     """`prefix` is a command that runs another one in the group."""
 
-    def __init__(self, folder, limit_file, kills_file):
-        self.folder, self._limit_file, self._kills_file = folder, limit_file, kills_file
+    def __init__(self, folder, limit_file, kills_file, peak_file):
+        self.folder, self._limit_file, self._kills_file, self._peak_file = folder, limit_file, kills_file, peak_file
         self.prefix = ["sh", "-c", f'echo $$ > "{folder}/cgroup.procs" && exec "$@"', "sh"]
 
     def limit(self, mib):
         (self.folder / self._limit_file).write_text(str(mib << 20), encoding="ascii")
+
+    def peak_mib(self):
+        """The most memory that has been in use, or None where the system does not tell."""
+        peak = self.folder / self._peak_file
+        return int(peak.read_text(encoding="ascii")) >> 20 if peak.exists() else None
 
     def kills(self):
         """How many processes the system has killed for want of memory."""
@@ -32,10 +37,10 @@ class ControlGroup:
 def _of_this_machine(name):
     """The group, made, or None where the system has no such controller."""
     if (_V1 / "memory.limit_in_bytes").exists():
-        group = ControlGroup(_V1 / name, "memory.limit_in_bytes", "memory.oom_control")
+        group = ControlGroup(_V1 / name, "memory.limit_in_bytes", "memory.oom_control", "memory.max_usage_in_bytes")
     elif (_V2 / "cgroup.controllers").exists() and "memory" in (_V2 / "cgroup.controllers").read_text().split():
         (_V2 / "cgroup.subtree_control").write_text("+memory", encoding="ascii")
-        group = ControlGroup(_V2 / name, "memory.max", "memory.events")
+        group = ControlGroup(_V2 / name, "memory.max", "memory.events", "memory.peak")
     else:
         return None
     group.folder.mkdir()

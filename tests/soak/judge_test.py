@@ -2,14 +2,20 @@
 
 import pathlib
 import sys
+import tempfile
 import unittest
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "e2e"), str(pathlib.Path(__file__).resolve().parent)]
 
 import samples  # noqa: E402
+from faults.fault import eventually  # noqa: E402
+from load import MixedLoad  # noqa: E402
+from support.server_process import ServerProcess  # noqa: E402
+from tables import Tables  # noqa: E402
 from windows import Ledger  # noqa: E402
 
-FAILURE = {"kind": "Embed", "model": "m", "begin": 10.0, "end": 11.0, "given_up": "", "code": "UNAVAILABLE", "reason": "R"}
+FAILURE = {"kind": "Embed", "model": "m", "begin": 10.0, "end": 11.0, "given_up": "",
+           "code": "UNAVAILABLE", "reason": "R"}
 
 
 def excuse(failure, load="server", codes=("UNAVAILABLE",), **window):
@@ -53,6 +59,50 @@ class GrowthTest(unittest.TestCase):
 
     def test_a_single_peak_does_not_count(self):
         self.assertEqual(samples.growth([50] * 290 + [500] + [50] * 9), 0)
+
+
+class MixedLoadTest(unittest.TestCase):
+    """Of servers that serve something else than the reference does."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="embd-soak-")))
+        reference = Tables(self.folder / "reference", "a")
+        self.reference = f"unix:{self.folder}/a.sock"
+        self.enterContext(ServerProcess("--config", str(reference.config), "--listen", self.reference))
+
+    def failures_at(self, tables, damage=lambda: None):
+        """The failures of some hundred calls of a server of these tables, by model."""
+        ledger = Ledger()
+        with ServerProcess("--config", str(tables.config)) as server:
+            damage()
+            with MixedLoad("load", ledger, server.address, [self.reference], rate=300) as load:
+                self.assertTrue(eventually(lambda: load.calls > 200))
+                load.stop()
+        return {failure["model"]: failure["wrong"] for _, failure, _ in ledger.judged()}, load.tally["tally"]
+
+    def test_equal_tables_show_no_difference(self):
+        failures, tally = self.failures_at(Tables(self.folder / "equal", "a"))
+
+        self.assertEqual(failures, {})
+        self.assertGreater(sum(kind["calls"] for kind in tally), 200)
+
+    def test_tables_that_there_are_none_of_are_found(self):
+        failures, _ = self.failures_at(Tables(self.folder / "other", "b"))
+
+        self.assertEqual(set(failures), {"flip", "flip-mapped", "flip, seeded"})
+
+    def test_a_changed_byte_is_found(self):
+        tables = Tables(self.folder / "changed", "a")
+
+        def change_row():
+            with open(tables.mapped, "r+b") as file:
+                file.seek(128 + 4 * 128 * 3)  # behind the header; the mapping shows it, the checksum stays
+                file.write(b"\x7f")
+
+        failures, _ = self.failures_at(tables, change_row)
+
+        self.assertEqual(set(failures), {"mapped"})
+        self.assertIn("differs from byte 0 ", failures["mapped"])
 
 
 if __name__ == "__main__":

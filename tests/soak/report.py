@@ -4,6 +4,7 @@ import collections
 import json
 
 import samples
+from tables import MEMORY_LIMIT_MIB
 
 _SHOWN = 10
 
@@ -17,6 +18,7 @@ class Report:
         self._windows = soak.ledger.windows
         self._tallies = {load.name: load.tally for load in soak.loads}
         self._sampler, self._not_run = sampler, not_run
+        self._peak_mib = soak.peak_mib
         self._injected = {name: count for table in timetables for name, count in table.injected.items()}
         self._verdicts = sampler.verdicts()
         # Of the victims only what they have printed before they were killed is known.
@@ -63,6 +65,8 @@ class Report:
             values = self._sampler.curves[name][figure]
             told = {True: "flat", False: "NOT FLAT", None: "too short a time to judge"}[flat]
             lines.append(f"  {name}, {figure}: {_sparse(values)}; {growth:+.1f}: {told}")
+        if self._peak_mib is not None:
+            lines.append(f"  control group of the server: at most {self._peak_mib} MiB of {MEMORY_LIMIT_MIB}")
         for title, entries in (
             ("WRONG BYTES", self.wrong),
             ("FAILED OUTSIDE OF ALL FAULTS", self.unexpected),
@@ -93,6 +97,7 @@ class Report:
             "rule": samples.RULE,
             "growth": [{"server": n, "figure": f, "growth": g, "flat": flat} for n, f, g, flat in self._verdicts],
             "curves": {"seconds": self._sampler.seconds, **self._sampler.curves},
+            "control_group_mib": {"limit": MEMORY_LIMIT_MIB, "peak": self._peak_mib},
             "scrapes": {"calls": self._sampler.scrapes, "failed": self._sampler.failed_scrapes},
         }
         path.write_text(json.dumps(content, indent=1), encoding="utf-8")

@@ -64,6 +64,7 @@ class Soak:
         self.ledger = Ledger()
         self.partition_seconds = 12 if once else 40
         self.loads = []
+        self.peak_mib = None  # of the server's control group, at the end
         self.network, self.network_not_here = None, network.not_here()
 
     def set_up(self, stack, folder, seed):
@@ -113,8 +114,10 @@ class Soak:
         for name, server in self.servers.items():
             if not server.is_running():
                 self.ledger.add_broken("the end", f"{name} has ended by itself")
-        if self.group is not None and self.group.kills():
-            self.ledger.add_broken("memory limit", "the system has killed for want of memory")
+        if self.group is not None:
+            self.peak_mib = self.group.peak_mib()
+            if self.group.kills():
+                self.ledger.add_broken("memory limit", "the system has killed for want of memory")
 
     def generation(self, model):
         """How often it has been loaded, as a reply for many of its rows says."""
