@@ -21,5 +21,14 @@ class MemoryLimit(Fault):
                 self.expect(False, f"{model} was loaded")
             except grpc.RpcError as error:
                 self.expect(error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED, f"{model}: {error.details()}")
+            self.expect(not self._is_served(model), f"{model} is served")
         self.expect_calls(self.soak.load, 40)
         self.expect(self.soak.group.kills() == 0, "the system has killed for want of memory")
+
+    def _is_served(self, model):
+        try:
+            self.soak.generation(model)
+        except grpc.RpcError as error:
+            self.expect(error.code() == grpc.StatusCode.UNAVAILABLE, f"{model}: {error.details()}")
+            return False
+        return True
