@@ -169,6 +169,7 @@ def run(options, folder):
     print(report.text(), flush=True)
     if options.out:
         report.write(pathlib.Path(options.out))
+        print(f"all figures: {options.out}", flush=True)
     return 0 if report.passed else 1
 
 
@@ -178,7 +179,7 @@ def main():
     parser.add_argument("--once", action="store_true", help="each fault once, and no longer")
     parser.add_argument("--only", help="names of faults, with commas between")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 30))
-    parser.add_argument("--out", default="soak.json", help="the report as JSON; empty: none")
+    parser.add_argument("--out", default=ROOT / "build" / "soak.json", help="the report as JSON; empty: none")
     options = parser.parse_args()
     own_mounts()
     print(f"seed {options.seed}", flush=True)
