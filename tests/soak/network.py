@@ -93,7 +93,7 @@ class Replica:
 
 
 class Network:
-    """Both replicas, for the length of a `with` block. `prefix` is a command that runs another where the callers are."""
+    """Both replicas, for the length of a `with` block. `prefix` makes a command run where the callers are."""
 
     def __init__(self, config):
         self.replicas = [Replica(number, config) for number in range(2)]

@@ -13,6 +13,7 @@ import os
 import pathlib
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -50,7 +51,7 @@ from windows import Ledger  # noqa: E402
 
 SERVER_FAULTS = (Reloads, KilledClients, SlowReaders, MemoryLimit, TruncatedFile, FullDisk, ClockJumps)
 NETWORK_FAULTS = (Partition, SlowLink, DroppedPackets)
-CALLS_A_SECOND, REPLICA_CALLS_A_SECOND = 50, 12
+CALLS_A_SECOND, REPLICA_CALLS_A_SECOND = 150, 25
 GIVEN_UP = 0.02
 REPLICA_TIMEOUT_SECONDS = 20
 CALL_SECONDS = 60
@@ -162,6 +163,8 @@ def run(options, folder):
             with contextlib.ExitStack() as turns:
                 for timetable in timetables:
                     turns.enter_context(timetable)
+                for timetable in timetables:
+                    timetable.await_end()
             if not options.once:
                 soak.load.run_for(max(0, end - time.monotonic()))
         soak.tear_down()
@@ -182,6 +185,7 @@ def main():
     parser.add_argument("--out", default=ROOT / "build" / "soak.json", help="the report as JSON; empty: none")
     options = parser.parse_args()
     own_mounts()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("soak: ended by SIGTERM"))  # so that nothing stays behind
     print(f"seed {options.seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="embd-soak-") as folder:
         return run(options, pathlib.Path(folder))
