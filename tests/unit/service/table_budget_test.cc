@@ -35,8 +35,8 @@ TEST(TableBudget, TableThatIsRefusedIsNotCounted) {
   TableShare share = TableBudget(100).Open();
 
   EXPECT_THAT(share.Add(101), StatusIs(kExhausted,
-                                       "its table needs 101 bytes and those that are there take 0; this "
-                                       "process may use 100"));
+                                       "its table needs 101 bytes and those that are there take 0; tables of this "
+                                       "process may take 100"));
   EXPECT_THAT(share.Add(100), IsOk());
 }
 
