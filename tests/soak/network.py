@@ -24,12 +24,38 @@ def not_here():
     probe = f"embd-p{os.getpid()}"
     try:
         run("ip", "netns", "add", probe)
-        run("ip", "netns", "exec", probe, "nft", "add", "table", "inet", "probe")
+        run("ip", "-n", probe, "link", "add", "veth0", "type", "veth", "peer", "name", "veth1")
+        with slow(probe, "veth0", "1mbit"), dropping(probe, 1):
+            return None
     except subprocess.CalledProcessError as error:
-        return f"{' '.join(error.cmd)} fails"
+        return f"'{' '.join(error.cmd)}' fails"
     finally:
         subprocess.run(["ip", "netns", "delete", probe], check=False, stderr=subprocess.DEVNULL)
-    return None
+
+
+@contextlib.contextmanager
+def slow(space, device, rate):
+    """What a namespace sends by a device leaves at that rate."""
+    queue = ("tc", "-n", space, "qdisc")
+    run(*queue, "add", "dev", device, "root", "tbf", "rate", rate, "burst", "64kb", "latency", "100ms")
+    try:
+        yield
+    finally:
+        run(*queue, "delete", "dev", device, "root")
+
+
+@contextlib.contextmanager
+def dropping(space, percent):
+    """So much of what a namespace sends and receives is lost."""
+    nft = ("ip", "netns", "exec", space, "nft")
+    run(*nft, "add table inet soak")
+    try:
+        for hook in ("input", "output"):
+            run(*nft, f"add chain inet soak {hook} {{ type filter hook {hook} priority 0; }}")
+            run(*nft, f"add rule inet soak {hook} numgen random mod 100 < {percent} drop")
+        yield
+    finally:
+        run(*nft, "delete table inet soak")
 
 
 class Replica:
@@ -70,26 +96,11 @@ class Replica:
         finally:
             run("ip", "-n", self.name, "link", "set", self._device, "up")
 
-    @contextlib.contextmanager
     def slow(self, rate):
-        device = ("tc", "-n", self.name, "qdisc")
-        run(*device, "add", "dev", self._device, "root", "tbf", "rate", rate, "burst", "64kb", "latency", "100ms")
-        try:
-            yield
-        finally:
-            run(*device, "delete", "dev", self._device, "root")
+        return slow(self.name, self._device, rate)
 
-    @contextlib.contextmanager
     def dropping(self, percent):
-        nft = ("ip", "netns", "exec", self.name, "nft")
-        run(*nft, "add table inet soak")
-        try:
-            for hook in ("input", "output"):
-                run(*nft, f"add chain inet soak {hook} {{ type filter hook {hook} priority 0; }}")
-                run(*nft, f"add rule inet soak {hook} numgen random mod 100 < {percent} drop")
-            yield
-        finally:
-            run(*nft, "delete table inet soak")
+        return dropping(self.name, percent)
 
 
 class Network:
