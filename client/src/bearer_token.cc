@@ -5,8 +5,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "client/src/credential_file.h"
+#include "client/src/steady_time.h"
 
 namespace embd::client {
 namespace {
@@ -30,18 +30,18 @@ absl::StatusOr<std::shared_ptr<BearerToken>> BearerToken::Create(const ClientOpt
   std::shared_ptr<BearerToken> token(new BearerToken(options.token_file));
   const absl::Status status = token->path_.empty() ? token->Take("token", options.token) : token->ReadFile();
   if (!status.ok()) return status;
-  token->next_look_ = absl::Now() + kLookPeriod;
+  token->next_look_ = SteadyNow() + kLookPeriod;
   return token;
 }
 
 std::string BearerToken::Header() {
   const std::lock_guard lock(mutex_);
-  if (!path_.empty() && absl::Now() >= next_look_) {
+  if (!path_.empty() && SteadyNow() >= next_look_) {
     struct stat found = {};
     if (stat(path_.c_str(), &found) == 0 && !IsSame(found, taken_)) {
       ReadFile().IgnoreError();  // a server that no longer knows the one before says so
     }
-    next_look_ = absl::Now() + kLookPeriod;
+    next_look_ = SteadyNow() + kLookPeriod;
   }
   return header_;
 }

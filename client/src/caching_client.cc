@@ -10,6 +10,7 @@
 #include "client/src/cell_positions.h"
 #include "client/src/embed_delivery.h"
 #include "client/src/plain_reason.h"
+#include "client/src/steady_time.h"
 #include "embd/client/error.h"
 
 namespace embd::client {
@@ -22,11 +23,11 @@ constexpr std::int64_t kAnyPosition = std::int64_t{1} << 62;  // where no table 
 class TimeLeft {
  public:
   explicit TimeLeft(const CallOptions& options)
-      : options_(options), end_(absl::Now() + options.timeout.value_or(absl::InfiniteDuration())) {}
+      : options_(options), end_(SteadyNow() + options.timeout.value_or(absl::InfiniteDuration())) {}
 
   [[nodiscard]] CallOptions operator()() const {
     CallOptions left = options_;
-    if (left.timeout.has_value()) left.timeout = end_ - absl::Now();
+    if (left.timeout.has_value()) left.timeout = end_ - SteadyNow();
     return left;
   }
 

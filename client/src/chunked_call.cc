@@ -1,10 +1,10 @@
 #include "client/src/chunked_call.h"
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "client/src/call_context.h"
 #include "client/src/own_queue.h"
 #include "client/src/request_bytes.h"
+#include "client/src/steady_time.h"
 #include "proto/wire/status.h"
 
 namespace embd::client {
@@ -40,7 +40,7 @@ ChunkedCall::Outcome ChunkedCall::CallOnce() {
       request_, {.max_chunk_bytes = options_.max_chunk_bytes, .first_row = reply_.next_row()}, if_checksum_);
   if (!bytes.ok()) return {.status = bytes.status()};
   CallOptions options = options_;
-  options.timeout = deadline_ - absl::Now();
+  options.timeout = deadline_ - SteadyNow();
   CallContext context(options, *options.timeout, token_);
   context.grpc()->set_initial_metadata_corked(true);  // goes out with the request
   OwnQueue queue;

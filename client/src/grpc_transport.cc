@@ -17,6 +17,7 @@
 #include "client/src/own_queue.h"
 #include "client/src/request_bytes.h"
 #include "client/src/rotary_bytes.h"
+#include "client/src/steady_time.h"
 #include "grpcpp/alarm.h"
 #include "proto/wire/status.h"
 
@@ -47,7 +48,7 @@ class AsyncEmbed final : public Completion {
   // Also told when a pause is over.
   void Start() {
     const bool started = queue_->Use([this](grpc::CompletionQueue* queue) {
-      options_.timeout = deadline_ - absl::Now();
+      options_.timeout = deadline_ - SteadyNow();
       call_.reset();  // it lies in memory of the call
       context_.emplace(options_, *options_.timeout, token_.get());
       call_ = stub_.PrepareUnaryCall(context_->grpc(), kEmbedMethod, request_, queue);
@@ -113,11 +114,11 @@ GrpcTransport::GrpcTransport(std::shared_ptr<grpc::Channel> channel, std::shared
 absl::StatusOr<grpc::ByteBuffer> GrpcTransport::CallAtMost(grpc::GenericStub* stub, int max_attempts,
                                                            const char* method, const grpc::ByteBuffer& request,
                                                            const CallOptions& options) {
-  const absl::Time deadline = absl::Now() + options.timeout.value_or(timeout_);
+  const absl::Time deadline = SteadyNow() + options.timeout.value_or(timeout_);
   Retry retry(max_attempts, deadline, options.cancel, budget_.get());
   CallOptions attempt = options;
   while (true) {
-    attempt.timeout = deadline - absl::Now();
+    attempt.timeout = deadline - SteadyNow();
     CallContext context(attempt, timeout_, token_.get());
     OwnQueue queue;
     grpc::ByteBuffer reply;
@@ -193,13 +194,13 @@ absl::StatusOr<EmbedInfo> GrpcTransport::EmbedTo(ReplySink* sink, const EmbedReq
   if (!choice_.UseChunks(request, options)) {
     info = EmbedUnary(sink, request, options);
   } else {
-    const absl::Time deadline = absl::Now() + options.timeout.value_or(timeout_);
+    const absl::Time deadline = SteadyNow() + options.timeout.value_or(timeout_);
     ChunkedCall call(&stub_, request, options, deadline, max_attempts_, budget_.get(), token_.get(), sink);
     info = call.Run();
     if (call.is_unknown_to_server() && options.chunks == Chunks::kAuto) {
       choice_.ServerHasNoChunks();
       CallOptions rest = options;
-      rest.timeout = deadline - absl::Now();
+      rest.timeout = deadline - SteadyNow();
       info = EmbedUnary(sink, request, rest);
     }
   }
@@ -225,7 +226,7 @@ void GrpcTransport::EmbedAsync(const EmbedRequest& request, Place place, const C
   const auto queue = loop_.Queue();
   if (!queue.ok()) return done(queue.status());
   auto* const call =
-      new AsyncEmbed(stub_, *queue, budget_, token_, options, absl::Now() + options.timeout.value_or(timeout_),
+      new AsyncEmbed(stub_, *queue, budget_, token_, options, SteadyNow() + options.timeout.value_or(timeout_),
                      max_attempts_, *bytes, request.output_target, std::move(place), std::move(done));
   call->Start();
 }

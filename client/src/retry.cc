@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/strings/numbers.h"
-#include "absl/time/clock.h"
+#include "client/src/steady_time.h"
 #include "proto/wire/status.h"
 
 namespace embd::client {
@@ -65,10 +65,10 @@ std::optional<absl::Duration> Retry::PauseAfter(const grpc::Status& status, cons
   const absl::Duration backoff = std::min(kFirstPause * (1 << std::min(attempts_ - 1, 10)), kLongestPause);
   const absl::Duration pause = std::max(backoff, absl::Milliseconds(pushback.value_or(0))) * Jitter();
   // A little past the deadline rather than short of it, so that no call is made in the last moment.
-  return std::min(pause, std::max(deadline_ - absl::Now(), absl::ZeroDuration()) + absl::Milliseconds(1));
+  return std::min(pause, std::max(deadline_ - SteadyNow(), absl::ZeroDuration()) + absl::Milliseconds(1));
 }
 
-bool Retry::IsTooLate() const { return attempts_ > 0 && absl::Now() >= deadline_; }
+bool Retry::IsTooLate() const { return attempts_ > 0 && SteadyNow() >= deadline_; }
 
 absl::Status Retry::TooLate() { return absl::DeadlineExceededError("Deadline Exceeded"); }
 

@@ -36,7 +36,7 @@ class RetryBudget {
 /// Thread safety: not thread-safe.
 class Retry {
  public:
-  /// `budget` outlives this.
+  /// `deadline` is by SteadyNow. `budget` outlives this.
   Retry(int max_attempts, absl::Time deadline, std::stop_token cancel, RetryBudget* budget)
       : max_attempts_(max_attempts), deadline_(deadline), cancel_(std::move(cancel)), budget_(*budget) {}
 

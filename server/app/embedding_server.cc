@@ -309,7 +309,7 @@ class Server final : public EmbeddingServer {
 
   // The repository and the services use what stands before them, and gRPC's server uses the services.
   const std::unique_ptr<service::Backend> backend_;
-  const TableBudget budget_{MemoryLimit()};
+  const TableBudget budget_{TableMemoryLimit(MemoryLimit())};
   Health health_;
   ModelRepository repository_;
   Reload reload_;

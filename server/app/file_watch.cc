@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 
 namespace embd::app {
 namespace {
@@ -53,10 +52,11 @@ void FileWatch::Run() {
     lock.unlock();
     Prints now = Look();
     const bool changed = now != taken_ && now == seen_;
-    const bool again = pause_.has_value() && absl::Now() - tried_ >= *pause_;
+    const bool again =
+        pause_.has_value() && std::chrono::steady_clock::now() - tried_ >= absl::ToChronoNanoseconds(*pause_);
     if (changed || again) {
       taken_ = now;
-      tried_ = absl::Now();
+      tried_ = std::chrono::steady_clock::now();
       const absl::Duration pause = changed || !pause_.has_value() ? period_ : std::min(2 * *pause_, longest_pause_);
       pause_ = on_change_() ? std::nullopt : std::make_optional(pause);
     }

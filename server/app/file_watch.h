@@ -1,6 +1,7 @@
 #ifndef EMBD_SERVER_APP_FILE_WATCH_H_
 #define EMBD_SERVER_APP_FILE_WATCH_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -47,7 +48,7 @@ class FileWatch {
   Prints seen_;        // of the watching thread, at the last look
   // Of the watching thread: how long to wait for the next try, and since when. Unset: the last change was taken up.
   std::optional<absl::Duration> pause_;
-  absl::Time tried_;
+  std::chrono::steady_clock::time_point tried_;
   std::thread thread_;
 };
 

@@ -54,4 +54,9 @@ std::int64_t MemoryLimit(const std::string& root) {
   return limit;
 }
 
+std::int64_t TableMemoryLimit(std::int64_t limit) {
+  constexpr std::int64_t kMostBesides = std::int64_t{128} << 20;
+  return limit - std::min(limit / 8, kMostBesides);
+}
+
 }  // namespace embd::app

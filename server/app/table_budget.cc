@@ -42,7 +42,7 @@ absl::Status TableShare::Add(std::int64_t bytes) {
   if (bytes > budget_->limit - budget_->taken) {
     return core::Error(absl::StatusCode::kResourceExhausted, "OUT_OF_MEMORY",
                        absl::StrCat("its table needs ", bytes, " bytes and those that are there take ", budget_->taken,
-                                    "; this process may use ", budget_->limit));
+                                    "; tables of this process may take ", budget_->limit));
   }
   budget_->taken += bytes;
   bytes_ += bytes;

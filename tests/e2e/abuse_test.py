@@ -1,9 +1,7 @@
 """Callers that behave badly, all at the same time: memory stays bounded, others are served, and nothing stays behind."""
 
-import pathlib
 import re
 import socket
-import struct
 import threading
 import time
 import unittest
@@ -12,6 +10,8 @@ import urllib.request
 import grpc
 
 from support.calls import DEADLINE_SECONDS, EMBED, UNLIMITED, Client
+from support.http2 import PREFACE, call, frame
+from support.process_figures import resident_mib
 from support.server_process import ServerProcess
 from support.stubs import embedding_pb2
 
@@ -34,27 +34,6 @@ models:
     position: {{ learned: {{ seeded: {{ max_context_length: 512 }} }} }}
 """
 GAUGES = ("embd_inflight_bytes", "embd_inflight_request_bytes", "embd_inflight_calls")
-PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-
-
-def frame(kind, flags, stream, payload):
-    return struct.pack(">I", len(payload))[1:] + struct.pack(">BBI", kind, flags, stream) + payload
-
-
-def header(name, value):
-    return b"\x00" + bytes([len(name)]) + name + bytes([len(value)]) + value  # a literal that is not indexed
-
-
-def call(method, message):
-    """A connection's first bytes with one call of a client that never opens its window further."""
-    fields = [
-        (b":method", b"POST"), (b":scheme", b"http"), (b":path", b"/embd.v1.EmbeddingService/" + method),
-        (b":authority", b"test"), (b"te", b"trailers"), (b"content-type", b"application/grpc"),
-    ]
-    block = b"".join(header(*field) for field in fields)
-    data = b"\x00" + struct.pack(">I", len(message)) + message
-    parts = b"".join(frame(0, 0, 1, data[i:i + 16_000]) for i in range(0, len(data), 16_000))
-    return PREFACE + frame(4, 0, 0, b"") + frame(1, 4, 1, block) + parts + frame(0, 1, 1, b"")
 
 
 def large_request():
@@ -71,13 +50,6 @@ def stalled_calls():
         call(b"EmbedStream", embedding_pb2.EmbedStreamRequest(request=whole).SerializeToString()),
     ]
     return [ways[i % 3] for i in range(STALLED)]
-
-
-def resident_mib(pid):
-    for line in pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    raise AssertionError("no VmRSS")
 
 
 class Others:

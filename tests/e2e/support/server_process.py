@@ -49,17 +49,21 @@ def _die_with_parent():
 class ServerProcess:
     """Starts `embd`, or another program with its flags; on leaving sends SIGINT and insists on exit code 0.
 
-    SIGTERM would wait `drain_delay` for balancers; the tests of it send it themselves.
+    SIGTERM would wait `drain_delay` for balancers; the tests of it send it themselves. `prefix` is a command that
+    becomes the program, such as `ip netns exec NAME`; `log` a file elsewhere than in the temporary folder.
     """
 
-    def __init__(self, *arguments, config=None, environment=None, program="embd"):
+    def __init__(self, *arguments, config=None, environment=None, program="embd", prefix=(), log=None):
         self._program = program
         self._arguments = list(arguments)
         self._environment = environment or {}
         self._config = config
+        self._prefix = list(prefix)
+        self._log = log
         self._folder = None
         self._process = None
         self.address = None
+        self.addresses = []
         self.metrics_address = None
         self.ready_file = None
 
@@ -68,12 +72,12 @@ class ServerProcess:
         self._folder = tempfile.TemporaryDirectory(prefix="embd-e2e-")
         folder = pathlib.Path(self._folder.name)
         self.ready_file = ready = folder / "ready.json"
-        command = [program, "--listen", "127.0.0.1:0", "--ready-file", str(ready)]
+        command = [*self._prefix, program, "--listen", "127.0.0.1:0", "--ready-file", str(ready)]
         if self._config is not None:
             (folder / "embd.yaml").write_text(self._config, encoding="utf-8")
             command += ["--config", str(folder / "embd.yaml")]
-        self._log = folder / "log"
-        with open(self._log, "wb") as log:
+        self._log = self._log or folder / "log"
+        with open(self._log, "ab") as log:
             self._process = subprocess.Popen(
                 command + self._arguments,
                 stdin=subprocess.DEVNULL,
@@ -159,7 +163,8 @@ class ServerProcess:
             if state["pid"] != self._process.pid:
                 raise RuntimeError(f"ready file names pid {state['pid']}, the server has {self._process.pid}")
             self.metrics_address = next(iter(state["metrics"]), None)
-            return state["listen"][0]
+            self.addresses = state["listen"]
+            return self.addresses[0]
         raise RuntimeError(f"embd was not ready within {START_SECONDS} s:\n{self.log()}")
 
     def _stop(self):

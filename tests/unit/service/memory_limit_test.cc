@@ -75,5 +75,13 @@ TEST_F(MemoryLimitTest, NumberBeyondAnyMemoryMeansNoLimit) {
   EXPECT_EQ(Limit(), MemoryLimit("/nonexistent"));
 }
 
+TEST(TableMemoryLimit, LeavesAnEighthForTheProgramAndNoMoreThan128MiB) {
+  constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+
+  EXPECT_EQ(TableMemoryLimit(256 * kMiB), 224 * kMiB);
+  EXPECT_EQ(TableMemoryLimit(1024 * kMiB), 896 * kMiB);
+  EXPECT_EQ(TableMemoryLimit(64 * 1024 * kMiB), (64 * 1024 - 128) * kMiB);
+}
+
 }  // namespace
 }  // namespace embd::app

@@ -305,8 +305,8 @@ TEST_F(ModelRepositoryTest, OldAndNewCountWhileBothAreThere) {
 
   EXPECT_THAT(repository.Load("a"),
               AllOf(StatusIs(absl::StatusCode::kResourceExhausted,
-                             "model \"a\": its table needs 160 bytes and those that are there take 320; this process "
-                             "may use 320"),
+                             "model \"a\": its table needs 160 bytes and those that are there take 320; tables of "
+                             "this process may take 320"),
                     ReasonIs("OUT_OF_MEMORY")));
   EXPECT_EQ(Generation("a"), 1);
   ASSERT_THAT(repository.Unload("b"), IsOk());

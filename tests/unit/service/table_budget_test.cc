@@ -35,8 +35,8 @@ TEST(TableBudget, TableThatIsRefusedIsNotCounted) {
   TableShare share = TableBudget(100).Open();
 
   EXPECT_THAT(share.Add(101), StatusIs(kExhausted,
-                                       "its table needs 101 bytes and those that are there take 0; this "
-                                       "process may use 100"));
+                                       "its table needs 101 bytes and those that are there take 0; tables of this "
+                                       "process may take 100"));
   EXPECT_THAT(share.Add(100), IsOk());
 }
 
@@ -69,8 +69,8 @@ TEST(TableBudget, SeededAndComputedTablesOfAllModelsCountTogether) {
   ASSERT_OK_AND_ASSIGN(const BuiltModel first, BuildModel(Model("first", 10), &budget));
   EXPECT_THAT(BuildModel(Model("second", 10), &budget),
               AllOf(StatusIs(kExhausted,
-                             "model \"second\": its table needs 160 bytes and those that are there take 480; this "
-                             "process may use 639"),
+                             "model \"second\": its table needs 160 bytes and those that are there take 480; "
+                             "tables of this process may take 639"),
                     ReasonIs("OUT_OF_MEMORY")));
   EXPECT_EQ(budget.taken(), 320) << "what failed has given its share back";
 }

@@ -1,4 +1,4 @@
-"""soak.py [CALLS [PIECES]]: many calls of mixed sizes, and what the server's memory does meanwhile.
+"""memory_soak.py [CALLS [PIECES]]: many calls of mixed sizes, and what the server's memory does meanwhile.
 
 A server with the demo models answers CALLS calls (a million unless said) of 256 bytes to 2 MiB, in PIECES (16) runs of
 `embdctl bench` that take single calls, streams and asynchronous calls in turns. Prints the median of the resident memory
@@ -7,12 +7,12 @@ for each piece, and ends with 1 if that of the last quarter exceeds that of the 
 
 import dataclasses
 import json
-import pathlib
 import statistics
 import subprocess
 import sys
 import threading
 
+from support.process_figures import resident_mib
 from support.server_process import ServerProcess, binary, clean_environment
 
 GROWTH_MIB = 16
@@ -35,14 +35,6 @@ class Piece:
     failed: int
     calls_per_s: float
     rss_mib: float
-
-
-def resident_mib(pid):
-    """The resident memory of a process now."""
-    for line in pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    raise RuntimeError(f"no VmRSS of process {pid}")
 
 
 def run_piece(server, mode, calls, seed):

@@ -1,0 +1,1 @@
+"""One fault a file. Each is injected in its turn, again and again, while the load goes on."""
