@@ -61,6 +61,17 @@ TEST_F(GgufMetadataTest, ArraysWithAnItemThatCannotBeKeptArePassedOver) {
   EXPECT_EQ(file.metadata.at("behind"), GgufValue(std::int64_t{5}));
 }
 
+TEST_F(GgufMetadataTest, Uint64ThatAnIntegerHoldsAndListsOfFloat64AreKept) {
+  const std::string list = LittleEndian(12, 4) + LittleEndian(2, 8) + Raw<double>({0.1, -2});
+
+  ASSERT_OK_AND_ASSIGN(
+      const GgufFile file,
+      Open({.pairs = {GgufPair("number", 10, LittleEndian(kHuge >> 1, 8)), GgufPair("list", 9, list)}}));
+
+  EXPECT_EQ(file.metadata.at("number"), GgufValue(std::numeric_limits<std::int64_t>::max()));
+  EXPECT_EQ(file.metadata.at("list"), GgufValue(std::vector<double>{0.1, -2}));
+}
+
 TEST_F(GgufMetadataTest, LongTextsAndListsArePassedOver) {
   const std::string floats = LittleEndian(6, 4) + LittleEndian(5000, 8) + std::string(20'000, 'x');
 
