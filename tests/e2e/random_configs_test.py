@@ -9,11 +9,14 @@ import random
 import re
 import subprocess
 import tempfile
+import time
 import unittest
 
+import grpc
+
 from random_configs import breaking, configs, contradictions, unloadable, writing
-from support.calls import Client
-from support.server_process import ServerProcess, binary, clean_environment
+from support.calls import Client, Refusal
+from support.server_process import START_SECONDS, ServerProcess, binary, clean_environment
 from support.stubs import diagnostics_pb2 as pb
 from support.stubs import diagnostics_pb2_grpc
 
@@ -66,11 +69,21 @@ class RandomConfigsTest(unittest.TestCase):
                     with ServerProcess("--config", str(self.file)) as server, Client(server.address) as client:
                         self._compare(config, diagnostics_pb2_grpc.DiagnosticsServiceStub(client.channel), text)
 
+    @staticmethod
+    def _describe(diagnostics, model):
+        """Waits for models that are not required: the server is ready without them."""
+        end = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                return diagnostics.DescribeModel(pb.DescribeModelRequest(model=model), timeout=60)
+            except grpc.RpcError as error:
+                if Refusal(error).reason != "MODEL_LOADING" or time.monotonic() > end:
+                    raise
+                time.sleep(0.02)
+
     def _compare(self, config, diagnostics, text):
         for said in config.descriptions:
-            request = pb.DescribeModelRequest(model=said.name)
-            actual = configs.without_checksums(diagnostics.DescribeModel(request, timeout=60))
-            self.assertEqual(actual, said, text)
+            self.assertEqual(configs.without_checksums(self._describe(diagnostics, said.name)), said, text)
         info = diagnostics.GetServerInfo(pb.GetServerInfoRequest(), timeout=60)
         if not config.limits.max_bytes_in_flight:  # the machine's memory says
             info.limits.max_bytes_in_flight = 0

@@ -14,13 +14,14 @@ _LIMITS = {
     "max_request_bytes_in_flight": (None, ("4GiB", 2**62)),
     "max_concurrent_calls": (None, (100, 10**12)),
     "max_concurrent_streams": (None, (100, 2**31 - 1)),
-    "max_stall": (None, (1, "1500ms", "24h", "90s")),
+    "max_stall": (None, (60, "90500ms", "24h", "1.5m")),
 }
+# All so long that a busy machine may still be asked how it is configured.
 _CONNECTIONS = {
     "keepalive_time": (20, "1m"),
-    "keepalive_timeout": (1, "10s"),
+    "keepalive_timeout": (60, "90s"),
     "min_ping_interval": (0, "500ms"),
-    "handshake_timeout": (1.5, "24h"),
+    "handshake_timeout": (60.5, "24h"),
     "max_idle": (100, "24h"),
     "max_age": ("10m", 2073600),
 }
