@@ -59,7 +59,7 @@ void Recall::Expect(const std::string& question, const std::string& answer) {
   EXPECT_EQ(known->second, answer) << question;
 }
 
-const std::string& Actor::Among(const std::vector<std::string>& names) {
+std::string Actor::Among(const std::vector<std::string>& names) {
   return names[static_cast<std::size_t>(Below(random_, static_cast<std::int64_t>(names.size())))];
 }
 

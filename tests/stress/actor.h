@@ -75,7 +75,7 @@ class Actor {
   Actor(Life& life, const Action& action, std::uint64_t seed) : life_(life), action_(action), random_(seed) {}
 
   [[nodiscard]] Random& random() { return random_; }
-  [[nodiscard]] const std::string& Among(const std::vector<std::string>& names);
+  [[nodiscard]] std::string Among(const std::vector<std::string>& names);
   void Pause(std::int64_t max_microseconds);
 
   /// Whether a call was answered. Otherwise it must have met one of `refusals`, each a reason or the name of a code, or

@@ -22,7 +22,7 @@ Action::Step LoadAgain(Life& life) {
 
 Action::Step UnloadAndLoad(Life& life) {
   return [client = life.Tcp()](Actor& actor) {
-    const std::string& model = actor.Among(Corpus::FleetingModels());
+    const std::string model = actor.Among(Corpus::FleetingModels());
     if (actor.Answered(client.UnloadModel(model), {"MODEL_NOT_FOUND"})) actor.Pause(5000);
     actor.Answered(client.LoadModel(model).status(), LoadRefusals());
     actor.Pause(20'000);
@@ -32,7 +32,7 @@ Action::Step UnloadAndLoad(Life& life) {
 // Every table that may be read then is one that the corpus knows.
 Action::Step ReplaceFiles(Life& life) {
   return [&life, client = life.Unix()](Actor& actor) {
-    const std::string& model = actor.Among({"file", "mapped"});
+    const std::string model = actor.Among({"file", "mapped"});
     life.corpus().WriteTable(model, static_cast<int>(Below(actor.random(), Corpus::kVariants)));
     const auto loaded = client.LoadModel(model);
     if (actor.Answered(loaded.status(), {"STOPPING"})) {

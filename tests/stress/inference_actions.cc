@@ -126,7 +126,7 @@ Action::Step Describe(Life& life) {
 
 Action::Step UnloadAndLoad(Life& life) {
   return [stub = Stub(life.tcp_address())](Actor& actor) {
-    const std::string& model = actor.Among(Corpus::FleetingModels());
+    const std::string model = actor.Among(Corpus::FleetingModels());
     protocol::RepositoryModelUnloadRequest unload;
     unload.set_model_name(model);
     Call<protocol::RepositoryModelUnloadResponse>(actor, *stub, &Service::Stub::RepositoryModelUnload, unload,
