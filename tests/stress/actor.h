@@ -72,7 +72,11 @@ class Recall {
 /// One thread of an action. What it checks and finds wrong is a failure of the test.
 class Actor {
  public:
-  Actor(Life& life, const Action& action, std::uint64_t seed) : life_(life), action_(action), random_(seed) {}
+  /// The action's thread of that number, from 0.
+  Actor(Life& life, const Action& action, int number, std::uint64_t seed)
+      : life_(life), action_(action), number_(number), random_(seed) {}
+
+  [[nodiscard]] int number() const { return number_; }
 
   [[nodiscard]] Random& random() { return random_; }
   [[nodiscard]] std::string Among(const std::vector<std::string>& names);
@@ -92,6 +96,7 @@ class Actor {
  private:
   Life& life_;
   const Action& action_;
+  const int number_;
   Random random_;
 };
 

@@ -3,16 +3,20 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "embd/client/channel.h"
 #include "grpcpp/grpcpp.h"
+#include "server/app/process.h"
 #include "tests/support/identity_servable.h"
 
 namespace embd::stress {
 
-World::World() : region_prefix(absl::StrCat("/dev/shm/embd-stress-", getpid(), "-")) {}
+World::World() : region_prefix(absl::StrCat("/dev/shm/embd-stress-", getpid(), "-")) {
+  (void)app::ApplyLog({.level = "off"});  // until a life is configured otherwise
+}
 
 World::~World() {
   for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
@@ -28,6 +32,7 @@ Life::Life(World& world) : world_(world) {
   config::ServerConfig guarded = Config();
   guarded.listen = {"127.0.0.1:0"};
   guarded.metrics_listen = {};
+  std::erase_if(guarded.models, [](const config::ModelConfig& model) { return model.name != "normed"; });
   guarded.tls = world.certificates.tls();
   guarded.tokens = world.certificates.tokens_file();
   guarded_ = app::EmbeddingServer::Start(guarded, {}, [guarded] {

@@ -14,6 +14,7 @@ namespace embd::stress {
 namespace {
 
 constexpr std::int64_t kRegionBytes = 1 << 20;
+constexpr std::int64_t kWideBytes = 512 << 10;  // of a plain batch of "wide"
 constexpr char kFleetingRegion[] = "fleeting";
 
 // Regions of a thread's own. Other threads' may take up all the room.
@@ -49,14 +50,16 @@ Action::Step FleetingRegion(Life& life) {
   };
 }
 
+// Each thread has a place of its own there: what two write to one place is the callers' race.
 Action::Step ToFleetingRegion(Life& life) {
   return [&life, client = life.Unix()](Actor& actor) {
     const Case& batch = life.corpus().AnyPlain("wide", actor.random());
     client::EmbedRequest request = batch.request;
-    request.output_target = client::SharedMemoryTarget{.region = kFleetingRegion, .byte_size = kRegionBytes};
+    request.output_target = client::SharedMemoryTarget{
+        .region = kFleetingRegion, .offset = kWideBytes * actor.number(), .byte_size = kWideBytes};
     const auto info = client.EmbedToRegion(request);
     if (!actor.Answered(batch, info.status(), {"REGION_NOT_FOUND"})) return;
-    EXPECT_EQ(info->written->byte_size, 512 << 10);
+    EXPECT_EQ(info->written->byte_size, kWideBytes);
   };
 }
 

@@ -42,9 +42,9 @@ void LiveOnce(World& world, const std::vector<Action>& actions, Clock::duration 
   for (const Action& action : actions) steps.push_back(action.begin(life));
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < actions.size(); ++i) {
-    for (int thread = 0; thread < actions[i].threads; ++thread) {
-      threads.emplace_back([&life, &action = actions[i], &step = steps[i], seed = random()] {
-        Actor actor(life, action, seed);
+    for (int number = 0; number < actions[i].threads; ++number) {
+      threads.emplace_back([&life, &action = actions[i], &step = steps[i], number, seed = random()] {
+        Actor actor(life, action, number, seed);
         while (!life.over()) step(actor);
       });
     }
