@@ -35,6 +35,10 @@ Action::Step Unary(Life& life, const client::Client& client) {
   };
 }
 
+Action::Step InProcess(Life& life) {
+  return [&life, unary = Unary(life, life.InProcess())](Actor& actor) { life.WhileServing([&] { unary(actor); }); };
+}
+
 Action::Step Blocks(Life& life) {
   return [&life, client = life.Unix()](Actor& actor) {
     const Case& batch = life.corpus().Any("wide", actor.random());
@@ -120,7 +124,7 @@ Action::Step Caching(Life& life, const std::string& model) {
 std::vector<Action> EmbeddingActions() {
   return {{"Embed by TCP", 2, [](Life& life) { return Unary(life, life.Tcp()); }},
           {"Embed by Unix socket", 2, [](Life& life) { return Unary(life, life.Unix()); }},
-          {"Embed inside the process", 1, [](Life& life) { return Unary(life, life.InProcess()); }},
+          {"Embed inside the process", 1, InProcess},
           {"Embed in blocks", 2, Blocks},
           {"EmbedInto", 1, Into},
           {"EmbedSlices", 1, Slices},

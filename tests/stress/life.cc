@@ -75,8 +75,16 @@ void Life::Configure(int variant, const std::string& log_level) {
   log_level_ = log_level;
 }
 
+void Life::WhileServing(absl::FunctionRef<void()> work) {
+  const core::MutexLock lock(&serving_);
+  if (!ending_) work();
+}
+
 void Life::End(absl::Duration grace) {
-  ending_ = true;
+  {
+    const core::MutexLock lock(&serving_);
+    ending_ = true;
+  }
   server_->Shutdown(grace);
   guarded_->Shutdown(grace);
   over_ = true;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "embd/client/client.h"
 #include "server/app/embedding_server.h"
@@ -48,7 +49,10 @@ class Life {
   [[nodiscard]] client::Client Tcp() const;
   /// By the Unix socket, trying again where a call may be.
   [[nodiscard]] client::Client Unix() const;
+  /// Without any socket. Calls may begin only WhileServing: see EmbeddingServer::InProcessChannel.
   [[nodiscard]] client::Client InProcess() const;
+  /// Runs `work`, which a shutdown waits for, unless there is one already.
+  void WhileServing(absl::FunctionRef<void()> work);
   [[nodiscard]] std::string tcp_address() const { return server_->addresses()[0]; }
   [[nodiscard]] std::string unix_address() const { return server_->addresses()[1]; }
 
@@ -70,6 +74,7 @@ class Life {
   mutable core::Mutex mutex_;
   int variant_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string log_level_ ABSL_GUARDED_BY(mutex_) = "off";
+  core::Mutex serving_;  // held while the server must not be shut down
   std::atomic<bool> ending_ = false;
   std::atomic<bool> over_ = false;
   std::unique_ptr<app::EmbeddingServer> server_;
