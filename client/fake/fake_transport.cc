@@ -2,11 +2,11 @@
 
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "client/fake/bags.h"
 #include "client/fake/compose.h"
@@ -21,6 +21,7 @@
 #include "client/fake/rotate.h"
 #include "client/fake/statistics.h"
 #include "client/fake/stream.h"
+#include "client/src/mutex.h"
 #include "embd/client/error.h"
 
 namespace embd::client {
@@ -33,32 +34,31 @@ absl::Status RegionsOff() {
 
 }  // namespace
 
-// All members may be used under `mutex` only.
 class FakeTransport::State {
  public:
-  std::mutex mutex;
-  std::map<std::string, FakeModel> models;
-  std::map<std::string, HealthStatus> health;
-  std::map<std::string, int> calls;
-  std::vector<EmbedRequest> embed_requests;
-  ServerInfo server_info = {.version = "fake",
-                            .build = "fake",
-                            .api_revision = 1,
-                            .capabilities = {"embed_stream", "rotate"},
-                            .simd_target = "SCALAR",
-                            .limits = {.max_request_bytes = std::int64_t{64} << 20,
-                                       .max_response_bytes = std::int64_t{1} << 30,
-                                       .max_batch_size = 4096,
-                                       .max_sequence_length = 1 << 20,
-                                       .max_bytes_in_flight = std::int64_t{4} << 30}};
-  std::map<std::string, std::int64_t> generations;  // of models that were loaded again
-  std::set<std::string> unloaded;
-  std::optional<ReloadReport> reload;
-  absl::Status failure;
-  int failures_left = 0;
+  Mutex mutex;
+  std::map<std::string, FakeModel> models ABSL_GUARDED_BY(mutex);
+  std::map<std::string, HealthStatus> health ABSL_GUARDED_BY(mutex);
+  std::map<std::string, int> calls ABSL_GUARDED_BY(mutex);
+  std::vector<EmbedRequest> embed_requests ABSL_GUARDED_BY(mutex);
+  ServerInfo server_info ABSL_GUARDED_BY(mutex) = {.version = "fake",
+                                                   .build = "fake",
+                                                   .api_revision = 1,
+                                                   .capabilities = {"embed_stream", "rotate"},
+                                                   .simd_target = "SCALAR",
+                                                   .limits = {.max_request_bytes = std::int64_t{64} << 20,
+                                                              .max_response_bytes = std::int64_t{1} << 30,
+                                                              .max_batch_size = 4096,
+                                                              .max_sequence_length = 1 << 20,
+                                                              .max_bytes_in_flight = std::int64_t{4} << 30}};
+  std::map<std::string, std::int64_t> generations ABSL_GUARDED_BY(mutex);  // of models that were loaded again
+  std::set<std::string> unloaded ABSL_GUARDED_BY(mutex);
+  std::optional<ReloadReport> reload ABSL_GUARDED_BY(mutex);
+  absl::Status failure ABSL_GUARDED_BY(mutex);
+  int failures_left ABSL_GUARDED_BY(mutex) = 0;
 
   // What every call does first.
-  absl::Status Enter(const std::string& method, const CallOptions& options) {
+  absl::Status Enter(const std::string& method, const CallOptions& options) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     ++calls[method];
     if (options.cancel.stop_requested()) return absl::CancelledError("the call was cancelled");
     if (failures_left == 0) return absl::OkStatus();
@@ -66,7 +66,8 @@ class FakeTransport::State {
     return failure;
   }
 
-  absl::StatusOr<const FakeModel*> Find(const std::string& name, const std::string& version) const {
+  absl::StatusOr<const FakeModel*> Find(const std::string& name, const std::string& version) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     const auto found = models.find(name);
     if (found == models.end()) {
       return ErrorWithReason(absl::StatusCode::kNotFound, "MODEL_NOT_FOUND", absl::StrCat("no model \"", name, "\""));
@@ -83,19 +84,20 @@ class FakeTransport::State {
   }
 
   // Null where no model is named.
-  absl::StatusOr<const FakeModel*> FindUnlessEmpty(const std::string& name, const std::string& version) const {
+  absl::StatusOr<const FakeModel*> FindUnlessEmpty(const std::string& name, const std::string& version) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     if (!name.empty()) return Find(name, version);
     if (version.empty()) return static_cast<const FakeModel*>(nullptr);
     return ErrorWithReason(absl::StatusCode::kInvalidArgument, "INVALID_OPTION", "model_version needs a model");
   }
 
-  [[nodiscard]] std::int64_t GenerationOf(const std::string& name) const {
+  [[nodiscard]] std::int64_t GenerationOf(const std::string& name) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     const auto found = generations.find(name);
     return found == generations.end() ? 1 : found->second;
   }
 
   absl::StatusOr<Embedding> Answer(const std::string& method, const EmbedRequest& request, const CallOptions& options) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(&mutex);
     embed_requests.push_back(request);
     if (absl::Status status = Enter(method, options); !status.ok()) return status;
     const auto model = Find(request.model, request.model_version);
@@ -134,39 +136,39 @@ FakeTransport::FakeTransport() : state_(std::make_shared<State>()) {}
 FakeTransport::~FakeTransport() = default;
 
 void FakeTransport::AddModel(FakeModel model) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   std::string name = model.name;
   state_->models.insert_or_assign(std::move(name), std::move(model));
 }
 
 void FakeTransport::FailNext(absl::Status status, int calls) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   state_->failure = std::move(status);
   state_->failures_left = calls;
 }
 
 void FakeTransport::SetServerInfo(ServerInfo info) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   state_->server_info = std::move(info);
 }
 
 void FakeTransport::SetReload(ReloadReport report) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   state_->reload = std::move(report);
 }
 
 void FakeTransport::SetHealth(const std::string& service, HealthStatus health) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   state_->health[service] = health;
 }
 
 std::vector<EmbedRequest> FakeTransport::embed_requests() const {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   return state_->embed_requests;
 }
 
 int FakeTransport::calls(const std::string& method) const {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   const auto found = state_->calls.find(method);
   return found == state_->calls.end() ? 0 : found->second;
 }
@@ -198,7 +200,7 @@ void FakeTransport::EmbedAsync(const EmbedRequest& request, Place place, const C
 
 absl::StatusOr<std::unique_ptr<StreamTransport>> FakeTransport::OpenStream(const CallOptions& options) {
   {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(&state_->mutex);
     if (absl::Status status = state_->Enter("OpenStream", options); !status.ok()) return status;
   }
   return std::make_unique<fake::Stream>(
@@ -206,7 +208,7 @@ absl::StatusOr<std::unique_ptr<StreamTransport>> FakeTransport::OpenStream(const
 }
 
 absl::StatusOr<RotatedVectors> FakeTransport::Rotate(const RotateRequest& request, const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("Rotate", options); !status.ok()) return status;
   const auto model = state_->FindUnlessEmpty(request.model, request.model_version);
   if (!model.ok()) return model.status();
@@ -215,7 +217,7 @@ absl::StatusOr<RotatedVectors> FakeTransport::Rotate(const RotateRequest& reques
 
 absl::StatusOr<RotaryTable> FakeTransport::GetRotaryTable(const RotaryTableRequest& request,
                                                           const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("RotaryTable", options); !status.ok()) return status;
   const auto model = state_->FindUnlessEmpty(request.model, request.model_version);
   if (!model.ok()) return model.status();
@@ -223,7 +225,7 @@ absl::StatusOr<RotaryTable> FakeTransport::GetRotaryTable(const RotaryTableReque
 }
 
 absl::StatusOr<std::vector<ModelSummary>> FakeTransport::ListModels(const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("ListModels", options); !status.ok()) return status;
   std::vector<ModelSummary> result;
   for (const auto& [name, model] : state_->models) {
@@ -236,7 +238,7 @@ absl::StatusOr<std::vector<ModelSummary>> FakeTransport::ListModels(const CallOp
 
 absl::StatusOr<ModelDescription> FakeTransport::DescribeModel(const DescribeModelRequest& request,
                                                               const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("DescribeModel", options); !status.ok()) return status;
   const auto model = state_->Find(request.model, request.model_version);
   if (!model.ok()) return model.status();
@@ -244,7 +246,7 @@ absl::StatusOr<ModelDescription> FakeTransport::DescribeModel(const DescribeMode
 }
 
 absl::StatusOr<TokenIds> FakeTransport::LookUpTokens(const LookUpTokensRequest& request, const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("LookUpTokens", options); !status.ok()) return status;
   const auto model = state_->Find(request.model, request.model_version);
   if (!model.ok()) return model.status();
@@ -253,7 +255,7 @@ absl::StatusOr<TokenIds> FakeTransport::LookUpTokens(const LookUpTokensRequest& 
 
 absl::StatusOr<NeighbourCurve> FakeTransport::NeighbourSimilarity(const NeighbourSimilarityRequest& request,
                                                                   const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("NeighbourSimilarity", options); !status.ok()) return status;
   const auto model = state_->Find(request.model, request.model_version);
   if (!model.ok()) return model.status();
@@ -261,14 +263,15 @@ absl::StatusOr<NeighbourCurve> FakeTransport::NeighbourSimilarity(const Neighbou
 }
 
 absl::StatusOr<PooledBags> FakeTransport::EmbedBags(const EmbedBagsRequest& request, const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("EmbedBags", options); !status.ok()) return status;
   return fake::PoolBags(request, state_->server_info.limits,
-                        [this](const auto& name, const auto& version) { return state_->Find(name, version); });
+                        [this](const auto& name, const auto& version)
+                            ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_->mutex) { return state_->Find(name, version); });
 }
 
 absl::StatusOr<Gradients> FakeTransport::Gradient(const GradientRequest& request, const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("Gradient", options); !status.ok()) return status;
   const auto model = state_->Find(request.model, request.model_version);
   if (!model.ok()) return model.status();
@@ -276,7 +279,7 @@ absl::StatusOr<Gradients> FakeTransport::Gradient(const GradientRequest& request
 }
 
 absl::StatusOr<Projection> FakeTransport::Project(const ProjectRequest& request, const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("Project", options); !status.ok()) return status;
   const auto model = state_->Find(request.model, request.model_version);
   if (!model.ok()) return model.status();
@@ -285,7 +288,7 @@ absl::StatusOr<Projection> FakeTransport::Project(const ProjectRequest& request,
 
 absl::StatusOr<client::TableStatistics> FakeTransport::TableStatistics(const TableStatisticsRequest& request,
                                                                        const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("TableStatistics", options); !status.ok()) return status;
   const auto model = state_->Find(request.model, request.model_version);
   if (!model.ok()) return model.status();
@@ -294,7 +297,7 @@ absl::StatusOr<client::TableStatistics> FakeTransport::TableStatistics(const Tab
 
 absl::StatusOr<client::CosineSimilarities> FakeTransport::CosineSimilarities(const CosineSimilaritiesRequest& request,
                                                                              const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("CosineSimilarities", options); !status.ok()) return status;
   const auto model = state_->Find(request.model, request.model_version);
   if (!model.ok()) return model.status();
@@ -303,7 +306,7 @@ absl::StatusOr<client::CosineSimilarities> FakeTransport::CosineSimilarities(con
 
 absl::StatusOr<client::NearestTokens> FakeTransport::NearestTokens(const NearestTokensRequest& request,
                                                                    const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("NearestTokens", options); !status.ok()) return status;
   const auto model = state_->Find(request.model, request.model_version);
   if (!model.ok()) return model.status();
@@ -312,7 +315,7 @@ absl::StatusOr<client::NearestTokens> FakeTransport::NearestTokens(const Nearest
 
 absl::StatusOr<client::PositionWavelengths> FakeTransport::PositionWavelengths(
     const PositionWavelengthsRequest& request, const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("PositionWavelengths", options); !status.ok()) return status;
   const auto model = state_->FindUnlessEmpty(request.model, request.model_version);
   if (!model.ok()) return model.status();
@@ -321,14 +324,14 @@ absl::StatusOr<client::PositionWavelengths> FakeTransport::PositionWavelengths(
 
 absl::StatusOr<client::ShiftProperty> FakeTransport::ShiftProperty(const ShiftPropertyRequest&,
                                                                    const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("ShiftProperty", options); !status.ok()) return status;
   return absl::UnimplementedError("the fake fits no maps");
 }
 
 absl::StatusOr<CellExplanation> FakeTransport::ExplainCell(const ExplainCellRequest& request,
                                                            const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("ExplainCell", options); !status.ok()) return status;
   const auto model = state_->Find(request.model, request.model_version);
   if (!model.ok()) return model.status();
@@ -336,13 +339,13 @@ absl::StatusOr<CellExplanation> FakeTransport::ExplainCell(const ExplainCellRequ
 }
 
 absl::StatusOr<ServerInfo> FakeTransport::GetServerInfo(const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("GetServerInfo", options); !status.ok()) return status;
   return state_->server_info;
 }
 
 absl::StatusOr<HealthStatus> FakeTransport::CheckHealth(const std::string& service, const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("CheckHealth", options); !status.ok()) return status;
   const auto found = state_->health.find(service);
   if (found != state_->health.end()) return found->second;
@@ -351,7 +354,7 @@ absl::StatusOr<HealthStatus> FakeTransport::CheckHealth(const std::string& servi
 }
 
 absl::StatusOr<LoadedModel> FakeTransport::LoadModel(const std::string& name, const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("LoadModel", options); !status.ok()) return status;
   const auto found = state_->models.find(name);
   if (found == state_->models.end()) return state_->Find(name, "").status();
@@ -362,7 +365,7 @@ absl::StatusOr<LoadedModel> FakeTransport::LoadModel(const std::string& name, co
 }
 
 absl::Status FakeTransport::UnloadModel(const std::string& name, const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("UnloadModel", options); !status.ok()) return status;
   if (!state_->models.contains(name)) return state_->Find(name, "").status();
   state_->unloaded.insert(name);
@@ -370,7 +373,7 @@ absl::Status FakeTransport::UnloadModel(const std::string& name, const CallOptio
 }
 
 absl::StatusOr<ReloadReport> FakeTransport::ReloadConfig(const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("ReloadConfig", options); !status.ok()) return status;
   if (state_->reload.has_value()) return *state_->reload;
   ReloadReport report;
@@ -379,19 +382,19 @@ absl::StatusOr<ReloadReport> FakeTransport::ReloadConfig(const CallOptions& opti
 }
 
 absl::Status FakeTransport::RegisterRegion(const Region&, const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("RegisterRegion", options); !status.ok()) return status;
   return RegionsOff();
 }
 
 absl::Status FakeTransport::UnregisterRegion(const std::string&, const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("UnregisterRegion", options); !status.ok()) return status;
   return RegionsOff();
 }
 
 absl::StatusOr<std::vector<Region>> FakeTransport::ListRegions(const CallOptions& options) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(&state_->mutex);
   if (absl::Status status = state_->Enter("ListRegions", options); !status.ok()) return status;
   return RegionsOff();
 }

@@ -9,29 +9,29 @@ Stream::Stream(Answer answer, const CallOptions& options)
 
 absl::Status Stream::Send(const EmbedRequest& request, absl::string_view request_id) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(&mutex_);
     if (sending_closed_) return absl::FailedPreconditionError("requests cannot be sent after CloseSending");
     if (cancelled_) return absl::AbortedError("the stream has ended; Receive returns why");
   }
   StreamItem item = {.request_id = std::string(request_id), .result = answer_(request)};
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(&mutex_);
   item.index = sent_++;
   items_.push_back(std::move(item));
-  changed_.notify_all();
+  changed_.NotifyAll();
   return absl::OkStatus();
 }
 
 absl::Status Stream::CloseSending() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(&mutex_);
   if (cancelled_ && !sending_closed_) return absl::AbortedError("the stream has ended; Receive returns why");
   sending_closed_ = true;
-  changed_.notify_all();
+  changed_.NotifyAll();
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::optional<StreamItem>> Stream::Receive() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return cancelled_ || sending_closed_ || !items_.empty(); });
+  const MutexLock lock(&mutex_);
+  while (!cancelled_ && !sending_closed_ && items_.empty()) changed_.Wait(&mutex_);
   if (cancelled_) return absl::CancelledError("the stream was cancelled");
   if (items_.empty()) return std::nullopt;
   StreamItem item = std::move(items_.front());
@@ -40,9 +40,9 @@ absl::StatusOr<std::optional<StreamItem>> Stream::Receive() {
 }
 
 void Stream::Cancel() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(&mutex_);
   cancelled_ = true;
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 }  // namespace embd::client::fake

@@ -1,16 +1,16 @@
 #ifndef EMBD_CLIENT_FAKE_STREAM_H_
 #define EMBD_CLIENT_FAKE_STREAM_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "client/src/mutex.h"
 #include "embd/client/transport.h"
 
 namespace embd::client::fake {
@@ -29,12 +29,12 @@ class Stream : public StreamTransport {
 
  private:
   const Answer answer_;
-  std::mutex mutex_;  // guards all below but on_stop_
-  std::condition_variable changed_;
-  std::deque<StreamItem> items_;
-  std::int64_t sent_ = 0;
-  bool sending_closed_ = false;
-  bool cancelled_ = false;
+  Mutex mutex_;
+  Condition changed_;
+  std::deque<StreamItem> items_ ABSL_GUARDED_BY(mutex_);
+  std::int64_t sent_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool sending_closed_ ABSL_GUARDED_BY(mutex_) = false;
+  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   std::stop_callback<std::function<void()>> on_stop_;
 };
 

@@ -28,6 +28,7 @@ absl::StatusOr<std::shared_ptr<BearerToken>> BearerToken::Create(const ClientOpt
     return absl::InvalidArgumentError("token and token_file exclude each other");
   }
   std::shared_ptr<BearerToken> token(new BearerToken(options.token_file));
+  const MutexLock lock(&token->mutex_);
   const absl::Status status = token->path_.empty() ? token->Take("token", options.token) : token->ReadFile();
   if (!status.ok()) return status;
   token->next_look_ = SteadyNow() + kLookPeriod;
@@ -35,7 +36,7 @@ absl::StatusOr<std::shared_ptr<BearerToken>> BearerToken::Create(const ClientOpt
 }
 
 std::string BearerToken::Header() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(&mutex_);
   if (!path_.empty() && SteadyNow() >= next_look_) {
     struct stat found = {};
     if (stat(path_.c_str(), &found) == 0 && !IsSame(found, taken_)) {

@@ -4,12 +4,13 @@
 #include <sys/stat.h>
 
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "client/src/mutex.h"
 #include "embd/client/options.h"
 
 namespace embd::client {
@@ -33,14 +34,14 @@ class BearerToken {
  private:
   explicit BearerToken(std::string path) : path_(std::move(path)) {}
 
-  absl::Status Take(absl::string_view option, absl::string_view text);
-  absl::Status ReadFile();
+  absl::Status Take(absl::string_view option, absl::string_view text) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status ReadFile() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string path_;  // empty: the token does not change
-  std::mutex mutex_;        // guards what follows
-  std::string header_;
-  absl::Time next_look_;
-  struct stat taken_ = {};
+  Mutex mutex_;
+  std::string header_ ABSL_GUARDED_BY(mutex_);
+  absl::Time next_look_ ABSL_GUARDED_BY(mutex_);
+  struct stat taken_ ABSL_GUARDED_BY(mutex_) = {};
 };
 
 }  // namespace embd::client

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <mutex>
 #include <shared_mutex>
 #include <utility>
 
@@ -128,15 +127,15 @@ void CachedBatch::Write(const CellPositions* positions, std::span<std::byte> out
 
 void CachedBatch::Keep() {
   if (fetched_rows_.empty()) return;
-  const std::unique_lock lock(tables_.mutex());
-  for (std::size_t i = 0; i < fetched_rows_.size(); ++i) tables_.rows().Put(fetched_ids_[i], fetched_rows_[i]);
+  const WriterLock lock(&tables_.mutex());
+  for (std::size_t i = 0; i < fetched_rows_.size(); ++i) tables_.rows_to_fill().Put(fetched_ids_[i], fetched_rows_[i]);
 }
 
 absl::StatusOr<bool> CachedBatch::Compose(const CellPositions* positions, absl::Duration max_age,
                                           absl::FunctionRef<absl::StatusOr<std::span<std::byte>>()> place) {
   for (int round = 0; round < kRounds; ++round) {
     {
-      const std::shared_lock lock(tables_.mutex());
+      const ReaderLock lock(&tables_.mutex());
       FindRows();
       if (round == 0) {
         counts_.misses = std::count(rows_.begin(), rows_.end(), nullptr);

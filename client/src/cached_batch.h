@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -55,9 +56,10 @@ class CachedBatch {
   [[nodiscard]] absl::Status Ask(EmbedRequest request, std::span<std::byte> out);
   [[nodiscard]] absl::Status Verify();
   [[nodiscard]] absl::Status FetchMissing();
-  void FindRows();
-  void Write(const CellPositions* positions, std::span<std::byte> out) const;
-  void Keep();
+  void FindRows() ABSL_SHARED_LOCKS_REQUIRED(tables_.mutex());
+  void Write(const CellPositions* positions, std::span<std::byte> out) const
+      ABSL_SHARED_LOCKS_REQUIRED(tables_.mutex());
+  void Keep() ABSL_LOCKS_EXCLUDED(tables_.mutex());
 
   const Client& client_;
   const EmbedRequest& request_;

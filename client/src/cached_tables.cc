@@ -1,7 +1,6 @@
 #include "client/src/cached_tables.h"
 
 #include <algorithm>
-#include <mutex>
 #include <new>
 #include <utility>
 
@@ -49,7 +48,7 @@ CachedTables::CachedTables(ModelDescription model, const ServerLimits& limits, c
 }
 
 void CachedTables::PutPositions(std::int64_t first, std::int64_t count, const std::byte* rows) {
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(&mutex_);
   const std::int64_t ready = positions_ready();
   const std::int64_t known = std::min(ready - first, count);
   const auto new_rows = static_cast<std::size_t>(count - known);
@@ -70,8 +69,8 @@ absl::Duration CachedTables::age() const {
                           Clock::duration(confirmed_.load(std::memory_order_relaxed)));
 }
 
-std::size_t CachedTables::byte_size() {
-  const std::shared_lock lock(mutex_);
+std::size_t CachedTables::byte_size() const {
+  const ReaderLock lock(&mutex_);
   return rows_.byte_size() + static_cast<std::size_t>(positions_ready()) * dim() * sizeof(float);
 }
 

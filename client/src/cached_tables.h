@@ -6,10 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <shared_mutex>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
+#include "client/src/mutex.h"
 #include "client/src/row_cache.h"
 #include "embd/client/caching_client.h"
 #include "embd/client/diagnostics.h"
@@ -37,8 +38,9 @@ class CachedTables {
   [[nodiscard]] bool has_positions() const { return model_.max_context_length.has_value(); }
 
   /// To be held shared while rows are looked up and read, and alone while they are put in.
-  [[nodiscard]] std::shared_mutex& mutex() const { return mutex_; }
-  [[nodiscard]] RowCache& rows() { return rows_; }
+  [[nodiscard]] SharedMutex& mutex() const ABSL_LOCK_RETURNED(mutex_) { return mutex_; }
+  [[nodiscard]] const RowCache& rows() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return rows_; }
+  [[nodiscard]] RowCache& rows_to_fill() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return rows_; }
 
   /// How many position rows there is room for, and how many are there, from position 0 on.
   [[nodiscard]] std::int64_t position_capacity() const { return position_capacity_; }
@@ -48,7 +50,7 @@ class CachedTables {
     return position_rows_.get() + static_cast<std::size_t>(position) * dim();
   }
   /// Adds `count` rows of position_type() from `first` <= positions_ready() on; those that are there stay.
-  void PutPositions(std::int64_t first, std::int64_t count, const std::byte* rows);
+  void PutPositions(std::int64_t first, std::int64_t count, const std::byte* rows) ABSL_LOCKS_EXCLUDED(mutex_);
 
   /// The server has just said that these are its tables, loaded for the `generation`th time.
   void Confirm(std::int64_t generation);
@@ -57,7 +59,7 @@ class CachedTables {
   [[nodiscard]] absl::Duration age() const;
 
   /// Memory that is held. Takes the mutex.
-  [[nodiscard]] std::size_t byte_size();
+  [[nodiscard]] std::size_t byte_size() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -68,12 +70,12 @@ class CachedTables {
   DataType row_type_ = DataType::kFloat32;
   DataType position_type_ = DataType::kFloat32;
   std::int64_t position_capacity_ = 0;
-  std::unique_ptr<float[]> position_rows_;
+  std::unique_ptr<float[]> position_rows_;  // of which the first positions_ready_ never change
   std::atomic<std::int64_t> positions_ready_ = 0;
   std::atomic<std::int64_t> generation_;
   std::atomic<Clock::rep> confirmed_;
-  mutable std::shared_mutex mutex_;
-  RowCache rows_;
+  mutable SharedMutex mutex_;
+  RowCache rows_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace embd::client

@@ -1,14 +1,15 @@
 #include "embd/client/caching_client.h"
 
-#include <mutex>
 #include <optional>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "client/src/cached_batch.h"
 #include "client/src/cached_tables.h"
 #include "client/src/cell_positions.h"
 #include "client/src/embed_delivery.h"
+#include "client/src/mutex.h"
 #include "client/src/plain_reason.h"
 #include "client/src/steady_time.h"
 #include "embd/client/error.h"
@@ -89,7 +90,7 @@ class CachingClient::State {
     if (request.model != model_ || !request.model_version.empty()) return;
     std::shared_ptr<CachedTables> tables;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(&mutex_);
       tables = tables_;
     }
     if (tables != nullptr && tables->model().checksum != info.checksum) Drop(tables);
@@ -99,13 +100,13 @@ class CachingClient::State {
     CachingStatistics statistics;
     std::shared_ptr<CachedTables> tables;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(&mutex_);
       statistics = statistics_;
       tables = tables_;
     }
     if (tables == nullptr) return statistics;
     statistics.bytes_kept = static_cast<std::int64_t>(tables->byte_size());
-    const std::shared_lock lock(tables->mutex());
+    const ReaderLock lock(&tables->mutex());
     statistics.rows_kept = static_cast<std::int64_t>(tables->rows().size());
     return statistics;
   }
@@ -113,7 +114,7 @@ class CachingClient::State {
  private:
   absl::StatusOr<std::shared_ptr<CachedTables>> Tables(const TimeLeft& left) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(&mutex_);
       if (tables_ != nullptr) return tables_;
     }
     auto model = client_.DescribeModel({.model = model_}, left());
@@ -121,20 +122,20 @@ class CachingClient::State {
     const auto server = client_.GetServerInfo(left());
     if (!server.ok()) return server.status();
     auto tables = std::make_shared<CachedTables>(*std::move(model), server->limits, options_);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(&mutex_);
     if (tables_ == nullptr) tables_ = std::move(tables);
     return tables_;
   }
 
   void Drop(const std::shared_ptr<CachedTables>& tables) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(&mutex_);
     if (tables_ != tables) return;  // another call was quicker
     tables_ = nullptr;
     ++statistics_.tables_dropped;
   }
 
   std::nullopt_t Pass(std::string reason) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(&mutex_);
     ++statistics_.plain_calls;
     statistics_.plain_reason = std::move(reason);
     return std::nullopt;
@@ -183,7 +184,7 @@ class CachingClient::State {
   }
 
   void Count(const BatchCounts& counts, std::optional<std::size_t> delivered) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(&mutex_);
     statistics_.hits += counts.hits;
     statistics_.misses += counts.misses;
     statistics_.rows_fetched += counts.rows_fetched;
@@ -197,9 +198,9 @@ class CachingClient::State {
   const Client client_;
   const std::string model_;
   const CachingOptions options_;
-  mutable std::mutex mutex_;
-  std::shared_ptr<CachedTables> tables_;  // under mutex_, as is the next
-  CachingStatistics statistics_;
+  mutable Mutex mutex_;
+  std::shared_ptr<CachedTables> tables_ ABSL_GUARDED_BY(mutex_);
+  CachingStatistics statistics_ ABSL_GUARDED_BY(mutex_);
 };
 
 CachingClient::CachingClient(std::shared_ptr<State> state) : state_(std::move(state)) {}

@@ -48,7 +48,7 @@ bool ChunkChoice::UseChunks(const EmbedRequest& request, const CallOptions& opti
   const std::int64_t rows = ExpectedRows(request);
   std::int64_t dim = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(&mutex_);
     const auto found = dims_.find(request.model);
     if (found == dims_.end()) return rows >= kLeastRows;
     dim = found->second;
@@ -60,7 +60,7 @@ bool ChunkChoice::UseChunks(const EmbedRequest& request, const CallOptions& opti
 void ChunkChoice::Learn(const std::string& model, const EmbedInfo& info) {
   if (info.shape.empty()) return;
   const std::int64_t dim = info.shape.back();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(&mutex_);
   const auto found = dims_.find(model);
   if (found != dims_.end()) {
     found->second = dim;

@@ -4,10 +4,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 
+#include "absl/base/thread_annotations.h"
+#include "client/src/mutex.h"
 #include "embd/client/embedding.h"
 #include "embd/client/options.h"
 
@@ -29,8 +30,8 @@ class ChunkChoice {
   void ServerHasNoChunks() { server_has_chunks_.store(false, std::memory_order_relaxed); }
 
  private:
-  mutable std::mutex mutex_;  // guards `dims_`
-  std::unordered_map<std::string, std::int64_t> dims_;
+  mutable Mutex mutex_;
+  std::unordered_map<std::string, std::int64_t> dims_ ABSL_GUARDED_BY(mutex_);
   std::atomic<bool> server_has_chunks_ = true;
 };
 

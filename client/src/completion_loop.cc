@@ -17,7 +17,7 @@ void Run(grpc::CompletionQueue* queue) {
 }  // namespace
 
 void OpenQueue::Close() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(&mutex_);
   closed_ = true;
   queue_.Shutdown();
 }
@@ -33,7 +33,7 @@ CompletionLoop::~CompletionLoop() {
 }
 
 absl::StatusOr<std::shared_ptr<OpenQueue>> CompletionLoop::Queue() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(&mutex_);
   if (queue_ != nullptr) return queue_;
   auto queue = std::make_shared<OpenQueue>();
   try {

@@ -2,10 +2,11 @@
 #define EMBD_CLIENT_SRC_COMPLETION_LOOP_H_
 
 #include <memory>
-#include <mutex>
 #include <thread>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "client/src/mutex.h"
 #include "grpcpp/completion_queue.h"
 
 namespace embd::client {
@@ -27,7 +28,7 @@ class OpenQueue {
   /// Calls `start`, which starts operations on the queue it is given; false, and no call, once the loop is going away.
   template <typename Start>
   bool Use(Start start) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(&mutex_);
     if (closed_) return false;
     start(&queue_);
     return true;
@@ -37,8 +38,8 @@ class OpenQueue {
   friend class CompletionLoop;
   void Close();
 
-  std::mutex mutex_;
-  bool closed_ = false;
+  Mutex mutex_;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   grpc::CompletionQueue queue_;
 };
 
@@ -63,9 +64,10 @@ class CompletionLoop {
   [[nodiscard]] absl::StatusOr<std::shared_ptr<OpenQueue>> Queue();
 
  private:
-  std::mutex mutex_;                  // guards the start
-  std::shared_ptr<OpenQueue> queue_;  // shared with the thread and its operations, which may outlive the loop
-  std::thread thread_;
+  Mutex mutex_;
+  // Shared with the thread and its operations, which may outlive the loop.
+  std::shared_ptr<OpenQueue> queue_ ABSL_GUARDED_BY(mutex_);
+  std::thread thread_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace embd::client

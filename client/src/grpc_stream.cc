@@ -104,21 +104,21 @@ void GrpcStream::Finish() {
 }
 
 bool GrpcStream::Wait(Operation* operation) {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(&mutex_);
   while (!operation->done) {
     if (polling_) {
-      changed_.wait(lock);
+      changed_.Wait(&mutex_);
       continue;
     }
     polling_ = true;
-    lock.unlock();
+    mutex_.Unlock();
     void* tag = nullptr;
     bool ok = false;
     queue_.Next(&tag, &ok);
-    lock.lock();
+    mutex_.Lock();
     polling_ = false;
     *static_cast<Operation*>(tag) = {.done = true, .ok = ok};
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
   operation->done = false;
   return operation->ok;

@@ -2,13 +2,13 @@
 #define EMBD_CLIENT_SRC_GRPC_STREAM_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "client/src/call_context.h"
+#include "client/src/mutex.h"
 #include "embd/client/transport.h"
 #include "grpcpp/completion_queue.h"
 #include "grpcpp/generic/generic_stub.h"
@@ -50,10 +50,10 @@ class GrpcStream : public StreamTransport {
   grpc::CompletionQueue queue_;
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
 
-  std::mutex mutex_;  // guards all operations and `polling_`
-  std::condition_variable changed_;
-  bool polling_ = false;
-  Operation start_, write_, read_, finish_;
+  Mutex mutex_;
+  Condition changed_;
+  bool polling_ ABSL_GUARDED_BY(mutex_) = false;
+  Operation start_, write_, read_, finish_;  // looked at and set under mutex_
 
   bool sending_closed_ = false;            // of the sending thread
   std::atomic<bool> has_targets_ = false;  // whether a request named one for its result

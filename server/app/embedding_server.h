@@ -74,7 +74,8 @@ class EmbeddingServer {
   [[nodiscard]] virtual const std::vector<std::string>& metrics_addresses() const = 0;
   /// The port of the first TCP address; 0 where there is none.
   [[nodiscard]] virtual int port() const = 0;
-  /// A channel to this server that goes through no socket.
+  /// A channel to this server that goes through no socket. No call may begin on it once the server is being shut down:
+  /// gRPC 1.51 crashes then.
   [[nodiscard]] virtual std::shared_ptr<grpc::Channel> InProcessChannel(const grpc::ChannelArguments& arguments) = 0;
 
   /// The models of the configuration, to be loaded anew and unloaded.

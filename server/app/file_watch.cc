@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -33,10 +34,10 @@ FileWatch::FileWatch(std::vector<std::string> paths, absl::Duration period, std:
 
 FileWatch::~FileWatch() {
   {
-    const std::lock_guard lock(mutex_);
+    const core::MutexLock lock(&mutex_);
     stop_ = true;
   }
-  stop_asked_.notify_all();
+  stop_asked_.NotifyAll();
   thread_.join();
 }
 
@@ -46,10 +47,20 @@ FileWatch::Prints FileWatch::Look() const {
   return prints;
 }
 
+// False where the watch is to end.
+bool FileWatch::WaitForPeriod() {
+  const core::MutexLock lock(&mutex_);
+  const auto end = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(period_);
+  while (!stop_) {
+    const auto left = end - std::chrono::steady_clock::now();
+    if (left <= std::chrono::nanoseconds(0)) return true;
+    stop_asked_.WaitFor(&mutex_, left);
+  }
+  return false;
+}
+
 void FileWatch::Run() {
-  std::unique_lock lock(mutex_);
-  while (!stop_asked_.wait_for(lock, absl::ToChronoNanoseconds(period_), [this] { return stop_; })) {
-    lock.unlock();
+  while (WaitForPeriod()) {
     Prints now = Look();
     const bool changed = now != taken_ && now == seen_;
     const bool again =
@@ -61,7 +72,6 @@ void FileWatch::Run() {
       pause_ = on_change_() ? std::nullopt : std::make_optional(pause);
     }
     seen_ = std::move(now);
-    lock.lock();
   }
 }
 

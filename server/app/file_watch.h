@@ -2,15 +2,15 @@
 #define EMBD_SERVER_APP_FILE_WATCH_H_
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
+#include "server/core/threads/mutex.h"
 
 namespace embd::app {
 
@@ -35,17 +35,18 @@ class FileWatch {
   using Prints = std::vector<std::string>;
 
   [[nodiscard]] Prints Look() const;
+  [[nodiscard]] bool WaitForPeriod();
   void Run();
 
   const std::vector<std::string> paths_;
   const absl::Duration period_;
   const std::function<bool()> on_change_;
   const absl::Duration longest_pause_;
-  std::mutex mutex_;
-  std::condition_variable stop_asked_;
-  bool stop_ = false;  // guarded by mutex_
-  Prints taken_;       // of the watching thread, as of the last on_change
-  Prints seen_;        // of the watching thread, at the last look
+  core::Mutex mutex_;
+  core::Condition stop_asked_;
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  Prints taken_;  // of the watching thread, as of the last on_change
+  Prints seen_;   // of the watching thread, at the last look
   // Of the watching thread: how long to wait for the next try, and since when. Unset: the last change was taken up.
   std::optional<absl::Duration> pause_;
   std::chrono::steady_clock::time_point tried_;

@@ -146,18 +146,22 @@ client::Client ServedModels::InProcessClient() const {
   return client::FromChannel(server_->InProcessChannel(arguments));
 }
 
-std::vector<Route> AllRoutes(const config::ServerConfig& config, const ServedModels& served) {
+Route CoreRoute(const config::ServerConfig& config) {
   auto models = std::make_shared<core::ModelRegistry>();
   app::TableBudget budget(app::MemoryLimit());
   for (const config::ModelConfig& model : config.models) models->Put(app::BuildModel(model, &budget).value().model);
   const core::EmbedLimits limits = {.max_batch_size = config.limits.max_batch_size,
                                     .max_sequence_length = config.limits.max_sequence_length,
                                     .max_response_bytes = config.limits.max_response_bytes};
+  return {"core", [models, limits](const EmbedRequest& request) { return EmbedInCore(*models, limits, request); }};
+}
+
+std::vector<Route> AllRoutes(const config::ServerConfig& config, const ServedModels& served) {
   const client::Client tcp = served.TcpClient();
   const client::Client unix_socket = served.UnixClient();
   const client::Client in_process = served.InProcessClient();
   return {
-      {"core", [models, limits](const EmbedRequest& request) { return EmbedInCore(*models, limits, request); }},
+      CoreRoute(config),
       {"in_process", [in_process](const EmbedRequest& request) { return in_process.Embed(request, kWhole); }},
       {"in_process_stream", [in_process](const EmbedRequest& request) { return EmbedByStream(in_process, request); }},
       {"tcp", [tcp](const EmbedRequest& request) { return tcp.Embed(request, kWhole); }},

@@ -47,6 +47,9 @@ struct Route {
   std::function<absl::StatusOr<client::Embedding>(const client::EmbedRequest&)> embed;
 };
 
+/// The engine without any wire, over the models of `config`, which are built for it.
+[[nodiscard]] Route CoreRoute(const config::ServerConfig& config);
+
 /// Every way there is to ask for the models of `config`: the core without any wire, and a server by in-process channel,
 /// TCP and Unix socket, unary, in blocks of rows, into the caller's memory, asynchronous and by stream. `served`
 /// outlives the result.

@@ -13,10 +13,12 @@
 #include <grpc/grpc.h>
 #include <sanitizer/tsan_interface.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #define EMBD_UNSEEN __attribute__((no_sanitize("thread"), visibility("default")))
 
@@ -40,32 +42,27 @@ struct Functor {
   void (*run)(Functor* self, int ok);
 };
 
-// The callbacks that RunWatched stands in for. A plain array with a spin lock: nothing here may look like a lock to the
-// sanitizer.
-struct Watched {
-  Functor* functor;
-  void (*run)(Functor* self, int ok);
-};
-constexpr std::size_t kMaxWatched = 1 << 16;
-Watched watched[kMaxWatched];
-std::atomic_flag watched_lock = ATOMIC_FLAG_INIT;
+using Run = void (*)(Functor* self, int ok);
 
-EMBD_UNSEEN Watched* FindWatched(Functor* functor) {
-  std::size_t slot = (reinterpret_cast<std::uintptr_t>(functor) >> 4) % kMaxWatched;
-  while (watched[slot].functor != nullptr && watched[slot].functor != functor) slot = (slot + 1) % kMaxWatched;
-  return &watched[slot];
-}
+// The functions that callbacks run: each class of gRPC's has one, so there are few. RunWatched<i> stands in for the
+// ith. It is found by the function, not by the callback, which may be copied.
+constexpr std::size_t kMaxRuns = 32;
+std::atomic<Run> runs[kMaxRuns];
 
+template <std::size_t index>
 EMBD_UNSEEN void RunWatched(Functor* functor, int ok) {
-  while (watched_lock.test_and_set(std::memory_order_acquire)) {
-  }
-  const auto run = FindWatched(functor)->run;
-  watched_lock.clear(std::memory_order_release);
+  const Run run = runs[index].load(std::memory_order_acquire);
   __tsan_acquire(functor);
   __tsan_acquire(&started_operations);
   run(functor, ok);
   __tsan_release(&started_operations);
 }
+
+template <std::size_t... indices>
+constexpr std::array<Run, kMaxRuns> AllRunWatched(std::index_sequence<indices...> /*all*/) {
+  return {RunWatched<indices>...};
+}
+constexpr std::array<Run, kMaxRuns> kRunWatched = AllRunWatched(std::make_index_sequence<kMaxRuns>());
 
 // Whether `tag` is a callback: its first word points at one of gRPC's functions that run one. (Other tags are objects
 // with a virtual table.)
@@ -79,12 +76,19 @@ EMBD_UNSEEN void WatchCallback(void* tag) {
   if (tag == nullptr) return;
   auto* const functor = static_cast<Functor*>(tag);
   __tsan_release(functor);
-  if (functor->run == &RunWatched || !IsCallback(reinterpret_cast<const void*>(functor->run))) return;
-  while (watched_lock.test_and_set(std::memory_order_acquire)) {
+  const Run run = functor->run;
+  for (std::size_t i = 0; i < kMaxRuns; ++i) {
+    if (run == kRunWatched[i]) return;  // watched already
+    Run known = runs[i].load(std::memory_order_acquire);
+    if (known == nullptr) {
+      if (!IsCallback(reinterpret_cast<const void*>(run))) return;
+      if (runs[i].compare_exchange_strong(known, run)) known = run;
+    }
+    if (known != run) continue;
+    functor->run = kRunWatched[i];
+    return;
   }
-  *FindWatched(functor) = {functor, functor->run};
-  functor->run = &RunWatched;
-  watched_lock.clear(std::memory_order_release);
+  std::abort();  // there are more kinds of callbacks than kMaxRuns
 }
 
 }  // namespace
