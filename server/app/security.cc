@@ -35,13 +35,13 @@ Security::Security(const config::ServerConfig& config, service::Access* access)
     std::vector<std::string> paths = {tls_->certificate, tls_->key};
     if (!tls_->client_ca.empty()) paths.push_back(tls_->client_ca);
     tls_watch_.emplace(std::move(paths), kWatchPeriod, [this] {
-      const absl::MutexLock lock(&mutex_);
+      const core::MutexLock lock(&mutex_);
       return TakenUp(LoadTls(), tls_fault_);
     });
   }
   if (!token_path_.empty()) {
     token_watch_.emplace(std::vector<std::string>{token_path_}, kWatchPeriod, [this] {
-      const absl::MutexLock lock(&mutex_);
+      const core::MutexLock lock(&mutex_);
       return TakenUp(LoadTokens(), token_fault_);
     });
   }
@@ -61,12 +61,12 @@ std::shared_ptr<grpc::ServerCredentials> Security::TcpCredentials() const {
 }
 
 std::optional<absl::Time> Security::CertificateExpires() const {
-  const absl::MutexLock lock(&mutex_);
+  const core::MutexLock lock(&mutex_);
   return expires_;
 }
 
 absl::Status Security::Reload() {
-  const absl::MutexLock lock(&mutex_);
+  const core::MutexLock lock(&mutex_);
   absl::Status status = tls_.has_value() ? LoadTls() : absl::OkStatus();
   status.Update(token_path_.empty() ? absl::OkStatus() : LoadTokens());
   return status;

@@ -9,12 +9,12 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "grpcpp/security/server_credentials.h"
 #include "server/app/file_watch.h"
 #include "server/app/tls_credentials.h"
 #include "server/config/server_config.h"
+#include "server/core/threads/mutex.h"
 #include "server/service/access.h"
 
 namespace embd::app {
@@ -56,7 +56,7 @@ class Security {
   const std::optional<config::Tls> tls_;
   const std::string token_path_;
   service::Access& access_;
-  mutable absl::Mutex mutex_;  // one file at a time is loaded
+  mutable core::Mutex mutex_;  // one file at a time is loaded
   std::optional<absl::Time> expires_ ABSL_GUARDED_BY(mutex_);
   std::string tls_fault_;                        // of the last try; of the watch's thread
   std::string token_fault_;                      // of the last try; of the watch's thread

@@ -36,7 +36,7 @@ absl::StatusOr<std::shared_ptr<TlsCredentials>> TlsCredentials::Create(config::T
 }
 
 void TlsCredentials::Replace(TlsMaterial material) {
-  const absl::MutexLock lock(&mutex_);
+  const core::MutexLock lock(&mutex_);
   material_ = std::move(material);
   ++generation_;
 }
@@ -44,7 +44,7 @@ void TlsCredentials::Replace(TlsMaterial material) {
 int TlsCredentials::AddPortToServer(const std::string& address, grpc_server* server) {
   ports_.push_back(std::make_unique<Port>(Port{.credentials = this}));
   const auto request = [this] {
-    const absl::MutexLock lock(&mutex_);
+    const core::MutexLock lock(&mutex_);
     return material_.client_ca.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
                                        : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY;
   }();
@@ -59,7 +59,7 @@ grpc_ssl_certificate_config_reload_status TlsCredentials::Fetch(void* port,
                                                                 grpc_ssl_server_certificate_config** config) {
   auto& asking = *static_cast<Port*>(port);
   const TlsCredentials& self = *asking.credentials;
-  const absl::MutexLock lock(&self.mutex_);
+  const core::MutexLock lock(&self.mutex_);
   if (asking.taken == self.generation_) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
   const grpc_ssl_pem_key_cert_pair pair{.private_key = self.material_.key.c_str(),
                                         .cert_chain = self.material_.certificates.c_str()};

@@ -9,11 +9,11 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "grpc/grpc_security.h"
 #include "grpcpp/security/server_credentials.h"
 #include "server/app/tls_material.h"
 #include "server/config/server_config.h"
+#include "server/core/threads/mutex.h"
 
 namespace embd::app {
 
@@ -51,7 +51,7 @@ class TlsCredentials final : public grpc::ServerCredentials {
   int AddPortToServer(const std::string& address, grpc_server* server) override;
   static grpc_ssl_certificate_config_reload_status Fetch(void* port, grpc_ssl_server_certificate_config** config);
 
-  mutable absl::Mutex mutex_;
+  mutable core::Mutex mutex_;
   TlsMaterial material_ ABSL_GUARDED_BY(mutex_);
   std::int64_t generation_ ABSL_GUARDED_BY(mutex_) = 1;
   std::vector<std::unique_ptr<Port>> ports_;  // of the thread that builds the server

@@ -48,7 +48,7 @@ absl::StatusOr<absl::string_view> BearerToken(const std::multimap<grpc::string_r
 }  // namespace
 
 void Access::SetTokens(std::shared_ptr<const TokenTable> tokens) {
-  const absl::MutexLock lock(&mutex_);
+  const core::MutexLock lock(&mutex_);
   tokens_.swap(tokens);  // the old table goes after the lock
   has_tokens_.store(tokens_ != nullptr, std::memory_order_release);
 }
@@ -68,7 +68,7 @@ absl::Status Access::CheckToken(const MethodInfo& method, const grpc::CallbackSe
   if (!token.ok()) return token.status();
   std::shared_ptr<const TokenTable> tokens;
   {
-    const absl::ReaderMutexLock lock(&mutex_);
+    const core::MutexLock lock(&mutex_);
     tokens = tokens_;
   }
   const TokenTable::Holder* const holder = tokens->Find(*token);

@@ -6,8 +6,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
 #include "grpcpp/grpcpp.h"
+#include "server/core/threads/mutex.h"
 #include "server/service/method.h"
 #include "server/service/token_table.h"
 
@@ -35,7 +35,7 @@ class Access {
   [[nodiscard]] absl::Status CheckToken(const MethodInfo& method, const grpc::CallbackServerContext& context) const;
 
   std::atomic<bool> has_tokens_ = false;
-  mutable absl::Mutex mutex_;
+  mutable core::Mutex mutex_;  // held for a look-up of the pointer, never longer
   std::shared_ptr<const TokenTable> tokens_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -1,6 +1,7 @@
 // Callers that do not wait for their answers.
 
 #include <chrono>
+#include <cstdint>
 #include <future>
 #include <memory>
 #include <stop_token>
@@ -19,10 +20,15 @@ client::Chunks AnyChunks(Actor& actor) {
   return Below(actor.random(), 2) == 0 ? client::Chunks::kAlways : client::Chunks::kNever;
 }
 
+// Of any order of magnitude up to a quarter of a second.
+std::chrono::microseconds AnyPatience(Actor& actor) {
+  return std::chrono::microseconds(Below(actor.random(), std::int64_t{1} << Below(actor.random(), 19)));
+}
+
 Action::Step ShortDeadlines(Life& life) {
   return [&life, client = life.Tcp()](Actor& actor) {
     const Case& batch = life.corpus().Any("wide", actor.random());
-    const auto timeout = absl::Microseconds(Below(actor.random(), 20'000));
+    const auto timeout = absl::FromChrono(AnyPatience(actor));
     actor.Expect(batch, client.Embed(batch.request, {.timeout = timeout, .chunks = AnyChunks(actor)}),
                  {"DEADLINE_EXCEEDED"});
   };
@@ -33,9 +39,8 @@ Action::Step Cancellations(Life& life) {
     const Case& batch = life.corpus().Any("wide", actor.random());
     std::stop_source stop;
     const client::CallOptions options = {.cancel = stop.get_token(), .chunks = AnyChunks(actor)};
-    const std::chrono::microseconds wait(Below(actor.random(), 5000));
-    std::thread canceller([&stop, wait] {
-      std::this_thread::sleep_for(wait);
+    std::thread canceller([&stop, patience = AnyPatience(actor)] {
+      std::this_thread::sleep_for(patience);
       stop.request_stop();
     });
     if (Below(actor.random(), 2) == 0) {

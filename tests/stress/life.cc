@@ -46,7 +46,7 @@ config::ServerConfig Life::Config() const {
   config::ServerConfig config;
   config.listen = {"127.0.0.1:0", absl::StrCat("unix:", world_.folder.Path("socket"))};
   config.metrics_listen = {"127.0.0.1:0"};
-  config.limits.max_concurrent_calls = 24;
+  config.limits.max_concurrent_calls = 8;
   config.limits.max_concurrent_streams = 64;
   config.limits.max_bytes_in_flight = 64 << 20;
   config.limits.max_request_bytes = 1 << 20;

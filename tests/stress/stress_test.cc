@@ -45,7 +45,10 @@ void LiveOnce(World& world, const std::vector<Action>& actions, Clock::duration 
     for (int number = 0; number < actions[i].threads; ++number) {
       threads.emplace_back([&life, &action = actions[i], &step = steps[i], number, seed = random()] {
         Actor actor(life, action, number, seed);
-        while (!life.over()) step(actor);
+        while (!life.over()) {
+          step(actor);
+          if (life.ending()) actor.Pause(5000);  // most calls fail at once then
+        }
       });
     }
   }
