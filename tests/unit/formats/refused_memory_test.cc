@@ -5,7 +5,6 @@
 // Sanitizers keep memory of their own beside ours, so the numbers would mean nothing.
 #ifndef EMBD_SANITIZED
 
-#include <chrono>
 #include <cstdint>
 #include <ostream>
 #include <string>
@@ -42,21 +41,19 @@ void PrintTo(const Attack& attack, std::ostream* out) { *out << attack.name; }
 
 class RefusedFile : public ::testing::TestWithParam<Attack> {};
 
+// Each is refused in a fraction of a second; what read for ever would run into the test's time limit.
 TEST_P(RefusedFile, TakesNeitherMemoryNorTime) {
   const Attack& attack = GetParam();
   const ScratchFolder folder;
   const std::string path = WriteSparse(folder, attack.file, attack.head(), attack.more_bytes);
 
-  const auto start = std::chrono::steady_clock::now();
   const std::int64_t growth = PeakGrowth([&] {
     const absl::Status status = LoadTable({.path = path}).status();
     return status.code() == absl::StatusCode::kInvalidArgument && absl::StrContains(status.message(), attack.message);
   });
-  const auto duration = std::chrono::steady_clock::now() - start;
 
   RecordProperty("peak_growth_bytes", std::to_string(growth));
   EXPECT_THAT(growth, AllOf(Ge(0), Le(attack.max_growth))) << "-1: it was not refused so";
-  EXPECT_LT(duration, std::chrono::seconds(10));  // a fraction of a second where nothing else runs
 }
 
 // Entries for tensors of 16 bytes at offset 0, as many as that.

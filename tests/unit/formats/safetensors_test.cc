@@ -1,6 +1,5 @@
 #include "server/formats/safetensors.h"
 
-#include <chrono>
 #include <cstdint>
 #include <ostream>
 #include <string>
@@ -257,15 +256,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"F8E5M2Fnuz", OneTensor("F8_E5M2FNUZ", "[3]", 3, 3), ""}),
     NameOf);
 
+// In time that is linear, a fraction of a second; a look at each pair of them would run into the test's time limit.
 TEST(SafetensorsHeader, HundredThousandTensorsOnOneSpanAreRefusedQuickly) {
-  const std::string bytes = SharedSpan(100'000);
-
-  const auto start = std::chrono::steady_clock::now();
-  const absl::Status status = CheckBytes(bytes);
-  const auto duration = std::chrono::steady_clock::now() - start;
-
-  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("overlap the data before")));
-  EXPECT_LT(duration, std::chrono::seconds(10));  // linear takes a fraction of a second, quadratic minutes
+  EXPECT_THAT(CheckBytes(SharedSpan(100'000)),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("overlap the data before")));
 }
 
 // Any prefix of a good file is a bad one, and none of them crashes.
