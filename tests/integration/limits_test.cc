@@ -104,6 +104,22 @@ class UnreadChunks {
   std::unique_ptr<grpc::ClientReader<v1::EmbedChunksResponse>> reader_;
 };
 
+// An unread call that holds so much that `request` is refused beside it, and how that is; null where it never is. Where
+// the request comes first, the other call is refused in its place, so that another one is tried.
+template <typename UnreadCall>
+std::unique_ptr<UnreadCall> HoldBeside(const ServedModels& served, const client::EmbedRequest& request,
+                                       absl::Status* refused) {
+  const Client client = Once(served);
+  std::unique_ptr<UnreadCall> holding;
+  Eventually([&] {
+    holding.reset();
+    holding = std::make_unique<UnreadCall>(served.tcp_address());
+    for (int i = 0; i < 20 && refused->ok(); ++i) *refused = client.Embed(request, kWhole).status();
+    return !refused->ok();
+  });
+  return refused->ok() ? nullptr : std::move(holding);
+}
+
 absl::Status RequestTooLong() {
   config::ServerConfig config = Config();
   config.limits.max_request_bytes = 1000;
@@ -138,10 +154,8 @@ absl::Status TooMuchInFlight() {
   config::ServerConfig config = Config();
   config.limits.max_bytes_in_flight = 17 << 20;
   const ServedModels served(config);
-  const UnreadStream holding(served.tcp_address());  // 16 MiB
-  const Client client = Once(served);
   absl::Status refused;
-  Eventually([&] { return !(refused = client.Embed(Batch(1, 4096), kWhole).status()).ok(); });
+  (void)HoldBeside<UnreadStream>(served, Batch(1, 4096), &refused);  // 4 MiB beside 16
   return refused;
 }
 
@@ -174,10 +188,8 @@ absl::Status TooManyCalls() {
   config::ServerConfig config = Config();
   config.limits.max_concurrent_calls = 1;
   const ServedModels served(config);
-  const UnreadChunks holding(served.tcp_address());
-  const Client client = Once(served);
   absl::Status refused;
-  Eventually([&] { return !(refused = client.Embed(Batch(1, 1), kWhole).status()).ok(); });
+  (void)HoldBeside<UnreadChunks>(served, Batch(1, 1), &refused);
   return refused;
 }
 
@@ -261,7 +273,9 @@ TEST(Overload, SaysInATrailerWhenToTryAgain) {
   config::ServerConfig config = Config();
   config.limits.max_concurrent_calls = 1;
   const ServedModels served(config);
-  const UnreadChunks holding(served.tcp_address());
+  absl::Status refused;
+  const auto holding = HoldBeside<UnreadChunks>(served, Batch(1, 1), &refused);
+  ASSERT_NE(holding, nullptr);
   const auto stub =
       v1::EmbeddingService::NewStub(grpc::CreateChannel(served.tcp_address(), grpc::InsecureChannelCredentials()));
   v1::EmbedRequest request;
@@ -284,9 +298,9 @@ TEST(Overload, LeavesTheAnswersOfWhetherTheServerLives) {
   config::ServerConfig config = Config();
   config.limits.max_concurrent_calls = 1;
   const ServedModels served(config);
-  const UnreadChunks holding(served.tcp_address());
-  const Client client = Once(served);
-  ASSERT_TRUE(Eventually([&] { return !client.Embed(Batch(1, 1), kWhole).ok(); }));
+  absl::Status refused;
+  const auto holding = HoldBeside<UnreadChunks>(served, Batch(1, 1), &refused);
+  ASSERT_NE(holding, nullptr);
 
   const auto stub = inference::GRPCInferenceService::NewStub(
       grpc::CreateChannel(served.tcp_address(), grpc::InsecureChannelCredentials()));
