@@ -2,14 +2,15 @@
 
 #include "server/formats/checkpoint.h"
 #include "tests/fuzz/fuzzing.h"
+#include "tests/unit/formats/file_bytes.h"
 
 namespace {
 
 // The folder with the index and its shard.
 struct Folder {
-  Folder() { shard.Write(embd::fuzz::LittleEndian(header.size(), 8) + header, 24); }
+  Folder() { shard.Write(embd::formats::SafetensorsFile(header, ""), 24); }
 
-  const std::string header = R"({"a":{"dtype":"F32","shape":[3,2],"data_offsets":[0,24]}})";
+  const std::string header = embd::formats::Header({embd::formats::Entry("a", "F32", "[3,2]", 0, 24)});
   embd::fuzz::InputFile index{"model.safetensors.index.json"};
   embd::fuzz::InputFile shard{"1.safetensors", index.folder()};
 };

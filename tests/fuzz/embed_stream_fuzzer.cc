@@ -6,6 +6,7 @@
 #include "tests/fuzz/fuzzed_server.h"
 #include "tests/fuzz/fuzzing.h"
 #include "tests/fuzz/message_mutator.h"
+#include "tests/unit/formats/file_bytes.h"
 
 namespace {
 
@@ -69,7 +70,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t 
                                            seed / 64));
   item = changed;
   std::string joined;
-  for (const std::string& each : items) joined += embd::fuzz::LittleEndian(each.size(), 2) + each;
+  for (const std::string& each : items) joined += embd::formats::LittleEndian(each.size(), 2) + each;
   if (joined.size() > max_size) return size;
   std::copy(joined.begin(), joined.end(), bytes);
   return joined.size();

@@ -6,9 +6,14 @@
 #include "proto/wire/status.h"
 #include "server/config/load.h"
 #include "tests/fuzz/fuzzing.h"
+#include "tests/support/byte_buffer.h"
+#include "tests/unit/formats/file_bytes.h"
 
 namespace embd::fuzz {
 namespace {
+
+using testing::ToBuffer;
+using testing::ToBytes;
 
 constexpr char kConfig[] = R"(
 server:
@@ -40,19 +45,6 @@ models:
                                              original_max_position_embeddings: 8192 } }
 )";
 
-std::string ToBytes(const grpc::ByteBuffer& buffer) {
-  std::vector<grpc::Slice> slices;
-  if (!buffer.Dump(&slices).ok()) Fail("a reply can be read");
-  std::string bytes;
-  for (const grpc::Slice& slice : slices) bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
-  return bytes;
-}
-
-grpc::ByteBuffer ToBuffer(absl::string_view bytes) {
-  const grpc::Slice slice(bytes.data(), bytes.size());
-  return {&slice, 1};
-}
-
 // The only thread that uses a queue waits for one event.
 bool Next(grpc::CompletionQueue* queue) {
   void* tag = nullptr;
@@ -75,9 +67,7 @@ FuzzedServer& FuzzedServer::Get() {
 
 FuzzedServer::FuzzedServer() {
   static InputFile weight("weight.npy");
-  const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }\n";
-  weight.Write(absl::StrCat("\x93NUMPY\x01", std::string(1, '\0'), LittleEndian(header.size(), 2), header,
-                            std::string("\0\0\x80\x3f\0\0\0\x40\0\0\0\xc0\0\0\x80\x3f", 16)));
+  weight.Write(formats::NpyFile(formats::NpyDict("'<f4'", "(4,)"), formats::Raw<float>({1, 2, -2, 1})));
   const auto config = config::ParseYaml(absl::StrReplaceAll(kConfig, {{"FOLDER", weight.folder()}}), "fuzz.yaml");
   if (!config.ok()) Fail(config.status().ToString());
   auto server = app::EmbeddingServer::Start(*config);

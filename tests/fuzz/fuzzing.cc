@@ -102,10 +102,4 @@ absl::string_view Choices::ShortText() {
   return text;
 }
 
-std::string LittleEndian(std::uint64_t value, int count) {
-  std::string bytes;
-  for (int i = 0; i < count; ++i) bytes += static_cast<char>(value >> (8 * i) & 0xFF);
-  return bytes;
-}
-
 }  // namespace embd::fuzz

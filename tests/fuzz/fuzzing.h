@@ -74,9 +74,6 @@ class Choices {
   absl::string_view bytes_;
 };
 
-/// The `count` lowest bytes of `value`, the lowest first.
-[[nodiscard]] std::string LittleEndian(std::uint64_t value, int count);
-
 }  // namespace embd::fuzz
 
 #endif  // EMBD_TESTS_FUZZ_FUZZING_H_

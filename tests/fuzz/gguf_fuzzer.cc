@@ -6,22 +6,22 @@
 #include "absl/strings/str_cat.h"
 #include "server/formats/gguf_file.h"
 #include "tests/fuzz/fuzzing.h"
+#include "tests/unit/formats/gguf_bytes.h"
 
 namespace {
 
+using embd::formats::GgufText;
+using embd::formats::LittleEndian;
 using embd::fuzz::Choices;
-using embd::fuzz::LittleEndian;
-
-std::string GgufText(absl::string_view text) { return absl::StrCat(LittleEndian(text.size(), 8), text); }
 
 std::string DrawName(Choices& choices, absl::string_view usual) {
-  return GgufText(choices.Yes() ? choices.ShortText() : usual);
+  return GgufText(std::string(choices.Yes() ? choices.ShortText() : usual));
 }
 
 std::string DrawValue(Choices& choices, std::uint64_t kind) {
   constexpr std::array<std::size_t, 13> kBytes = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
   constexpr std::uint64_t kText = 8;
-  if (kind == kText) return GgufText(choices.ShortText());
+  if (kind == kText) return GgufText(std::string(choices.ShortText()));
   if (kind < kBytes.size() && kBytes[kind] > 0) {
     return LittleEndian(choices.Number(kBytes[kind]), static_cast<int>(kBytes[kind]));
   }
@@ -29,7 +29,7 @@ std::string DrawValue(Choices& choices, std::uint64_t kind) {
   const std::uint64_t count = choices.Below(6);
   std::string bytes = LittleEndian(of, 4) + LittleEndian(count, 8);
   for (std::uint64_t i = 0; i < count && of < kBytes.size(); ++i) {
-    absl::StrAppend(&bytes, of == kText ? GgufText(choices.ShortText())
+    absl::StrAppend(&bytes, of == kText ? GgufText(std::string(choices.ShortText()))
                                         : LittleEndian(choices.Number(kBytes[of]), static_cast<int>(kBytes[of])));
   }
   return bytes;

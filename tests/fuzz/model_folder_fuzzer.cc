@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "server/architectures/infer_model.h"
 #include "tests/fuzz/fuzzing.h"
+#include "tests/unit/formats/file_bytes.h"
 
 namespace {
 
@@ -40,12 +41,11 @@ void WriteWeights(absl::string_view lines, embd::fuzz::InputFile* file) {
       bytes = bytes > kMaxDataBytes ? bytes : bytes * size;
     }
     if (end + bytes > kMaxDataBytes) continue;
-    entries.push_back(absl::StrCat("\"", fields[0], "\":{\"dtype\":\"", fields[1], "\",\"shape\":[",
-                                   absl::StrJoin(shape, ","), "],\"data_offsets\":[", end, ",", end + bytes, "]}"));
+    entries.push_back(embd::formats::Entry(std::string(fields[0]), std::string(fields[1]),
+                                           absl::StrCat("[", absl::StrJoin(shape, ","), "]"), end, end + bytes));
     end += bytes;
   }
-  const std::string header = absl::StrCat("{", absl::StrJoin(entries, ","), "}");
-  file->Write(embd::fuzz::LittleEndian(header.size(), 8) + header, end);
+  file->Write(embd::formats::SafetensorsFile(embd::formats::Header(entries), ""), end);
 }
 
 }  // namespace

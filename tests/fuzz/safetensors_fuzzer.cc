@@ -1,9 +1,9 @@
 // A .safetensors file. The first byte says how the rest becomes one: as it is, or as the header's JSON, whose length
 // and data are added, so that the JSON is what is fuzzed. The whole file's tensors are read, and one by its name.
 
-#include "absl/strings/str_cat.h"
 #include "server/formats/checkpoint.h"
 #include "tests/fuzz/fuzzing.h"
+#include "tests/unit/formats/file_bytes.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace embd;  // NOLINT(google-build-using-namespace)
@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   fuzz::Choices choices(fuzz::Text(bytes, size));
   if (choices.Yes()) {
     const std::uint64_t zeros = choices.Number(2);
-    file.Write(absl::StrCat(fuzz::LittleEndian(choices.rest().size(), 8), choices.rest()), zeros);
+    file.Write(formats::SafetensorsFile(std::string(choices.rest()), ""), zeros);
   } else {
     file.Write(choices.rest());
   }

@@ -11,6 +11,7 @@
 #include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/grpcpp.h"
 #include "proto/wire/status.h"
+#include "tests/support/byte_buffer.h"
 #include "tests/support/served_models.h"
 #include "tests/support/status_matchers.h"
 
@@ -20,23 +21,12 @@ namespace {
 using ::embd::testing::IsOk;
 using ::embd::testing::ReasonIs;
 using ::embd::testing::StatusIs;
+using ::embd::testing::ToBuffer;
+using ::embd::testing::ToBytes;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
-
-grpc::ByteBuffer ToBuffer(const std::string& bytes) {
-  const grpc::Slice slice(bytes);
-  return {&slice, 1};
-}
-
-std::string ToBytes(const grpc::ByteBuffer& buffer) {
-  std::vector<grpc::Slice> slices;
-  EXPECT_TRUE(buffer.Dump(&slices).ok());
-  std::string bytes;
-  for (const grpc::Slice& slice : slices) bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
-  return bytes;
-}
 
 std::string Varint(std::uint64_t value) {
   std::string bytes;
