@@ -40,7 +40,7 @@ void ReadPath(MapReader& model, const std::string& folder, ModelConfig& out) {
 
 /// Reads the single values that tell how the rows are found and added.
 void ReadRules(MapReader& model, ModelConfig& out) {
-  out.padding_idx = ReadOptionalInteger(model, "padding_idx", {.min = 0});
+  out.padding_idx = ReadOptionalInteger(model, "padding_idx", IdsOf(out.token));
   out.sum_order = ReadOptionalEnum<SumOrder>(model, "sum_order", kSumOrders);
   out.zero_masked = ReadOptionalBool(model, "zero_masked");
   out.saturate = ReadOptionalBool(model, "saturate");

@@ -79,15 +79,25 @@ std::optional<OutOfRange> ReadOutOfRange(MapReader& token, const std::variant<Ta
     return out;
   }
   auto unk = token.ReadMap("out_of_range", Section::kOutOfRange);
-  IntegerRange ids = {.min = 0};
-  if (const auto* seeded = std::get_if<SeededTokens>(&rows)) ids.max = seeded->vocab_size - 1;
   unk->Require("unk");
-  unk->ReadInteger("unk", ids, out.unk_id);
+  unk->ReadInteger("unk", IdsOf(rows), out.unk_id);
   out.policy = OutOfRange::Policy::kUnk;
   return out;
 }
 
+std::optional<std::int64_t> ReadDropoutMaskId(MapReader& token, const ModelConfig& model) {
+  const bool scaled = model.token_scale.has_value() && *model.token_scale != TokenScale{.factor = 1.0};
+  if (scaled && token.Has("dropout_mask_id")) token.Report("dropout_mask_id", "does not go with scale");
+  return ReadOptionalInteger(token, "dropout_mask_id", IdsOf(model.token));
+}
+
 }  // namespace
+
+IntegerRange IdsOf(const std::variant<TableFile, SeededTokens>& rows) {
+  const auto* const seeded = std::get_if<SeededTokens>(&rows);
+  if (seeded == nullptr) return {.min = 0};
+  return {.min = 0, .max = seeded->vocab_size - 1};
+}
 
 void ReadToken(MapReader& model, const std::string& folder, ModelConfig& out) {
   auto token = model.ReadMap("token", Section::kToken);
@@ -102,7 +112,7 @@ void ReadToken(MapReader& model, const std::string& folder, ModelConfig& out) {
   out.token = ReadTokenRows(*token, folder, has_path);
   out.token_scale = ReadScale(*token);
   out.out_of_range = ReadOutOfRange(*token, out.token);
-  out.dropout_mask_id = ReadOptionalInteger(*token, "dropout_mask_id", {.min = 0});
+  out.dropout_mask_id = ReadDropoutMaskId(*token, out);
 }
 
 }  // namespace embd::config

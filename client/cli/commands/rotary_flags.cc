@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "client/cli/files/number_text.h"
+#include "client/cli/files/parse_json.h"
 
 namespace embd::cli {
 namespace {
@@ -91,7 +92,7 @@ absl::StatusOr<Json> FromPairs(absl::string_view text) {
     const std::vector<std::string> parts = absl::StrSplit(pair, absl::MaxSplits('=', 1));
     if (parts.size() != 2) return Bad(absl::StrCat(Quoted(pair), " is not of the form KEY=VALUE"));
     const std::string value(absl::StripAsciiWhitespace(parts[1]));
-    Json parsed = Json::parse(value, nullptr, /*allow_exceptions=*/false);
+    Json parsed = ParseJson(value);
     object[std::string(absl::StripAsciiWhitespace(parts[0]))] = parsed.is_discarded() ? Json(value) : parsed;
   }
   return object;
@@ -103,7 +104,7 @@ absl::StatusOr<client::RotaryScaling> ParseRotaryScaling(absl::string_view text)
   text = absl::StripAsciiWhitespace(text);
   absl::StatusOr<Json> object = Json();
   if (absl::StartsWith(text, "{")) {
-    object = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+    object = ParseJson(text);
     if (object->is_discarded()) return Bad("this is no JSON object");
   } else {
     object = FromPairs(text);

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/files/file_element.h"
 #include "client/cli/files/number_text.h"
+#include "client/cli/files/parse_json.h"
 
 namespace embd::cli {
 namespace {
@@ -43,15 +44,8 @@ absl::StatusOr<Json> TakeHeader(absl::string_view& bytes) {
     return Invalid(
         absl::StrCat("not a .safetensors file, or cut off: a header of ", length, " bytes in ", bytes.size()));
   }
-  constexpr int kMaxDepth = 4;  // a header nests three deep; deeper input could exhaust the parser's stack
-  bool too_deep = false;
-  const auto watch_depth = [&too_deep](int depth, Json::parse_event_t, Json&) {
-    too_deep = too_deep || depth > kMaxDepth;
-    return !too_deep;
-  };
-  const absl::string_view text = bytes.substr(0, static_cast<std::size_t>(length));
-  Json header = Json::parse(text.begin(), text.end(), watch_depth, /*allow_exceptions=*/false);
-  if (too_deep || !header.is_object()) return Invalid("the .safetensors header is no JSON object");
+  Json header = ParseJson(bytes.substr(0, static_cast<std::size_t>(length)));
+  if (!header.is_object()) return Invalid("the .safetensors header is no JSON object");
   bytes.remove_prefix(static_cast<std::size_t>(length));
   return header;
 }

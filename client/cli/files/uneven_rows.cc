@@ -1,5 +1,6 @@
 #include "client/cli/files/uneven_rows.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "client/cli/files/parse_json.h"
 #include "client/cli/files/row_text.h"
 
 namespace embd::cli {
@@ -28,10 +30,6 @@ bool AppendList(const Json& value, UnevenRows& rows) {
   }
   rows.lengths.push_back(static_cast<std::int64_t>(value.size()));
   return true;
-}
-
-Json Parse(absl::string_view text) {
-  return Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
 }
 
 absl::Status NoLists() { return absl::InvalidArgumentError("no list of lists of whole numbers of 64 bits"); }
@@ -64,13 +62,12 @@ absl::StatusOr<UnevenRows> ParseUnevenRows(absl::string_view text) {
 }
 
 absl::StatusOr<UnevenRows> ParseUnevenJson(absl::string_view text) {
-  const Json value = Parse(text);
+  const Json value = ParseJson(text);
   UnevenRows rows;
   if (!value.is_array()) return NoLists();
   const bool one_row = !value.empty() && !value.front().is_array();
-  for (const Json& row : one_row ? Json::array({value}) : value) {
-    if (!AppendList(row, rows)) return NoLists();
-  }
+  const auto append = [&rows](const Json& row) { return AppendList(row, rows); };
+  if (!(one_row ? append(value) : std::all_of(value.begin(), value.end(), append))) return NoLists();
   return rows;
 }
 
@@ -80,7 +77,7 @@ absl::StatusOr<UnevenRows> ParseUnevenJsonLines(absl::string_view text) {
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     ++line_number;
     if (absl::StripAsciiWhitespace(line).empty()) continue;
-    if (!AppendList(Parse(line), rows)) {
+    if (!AppendList(ParseJson(line), rows)) {
       return absl::InvalidArgumentError(absl::StrCat("line ", line_number, ": no list of whole numbers of 64 bits"));
     }
   }

@@ -28,6 +28,12 @@ def _need(condition):
         raise NothingToBreak
 
 
+def _set_tokens(model, dim):
+    """Seeded rows, which need not have the id that pads."""
+    model["token"] = {"seeded": {"vocab_size": 5, "embedding_dim": dim}}
+    model.pop("padding_idx", None)
+
+
 def _name_twice(random, content, model):
     _need(len(content["models"]) > 1 and model is content["models"][-1])
     model["name"] = content["models"][0]["name"]
@@ -88,11 +94,23 @@ def _grows_to_less(random, content, model):
     return ("position", "sinusoidal", "grow_to"), f"must be an integer from {rows + 1} to 16777216"
 
 
+def _no_row_left(random, content, model):
+    padding = model.get("padding_idx")
+    numbering = random.choice(("sequential", "fixed", "mask") + ("padding",) * (padding is not None))
+    offset = random.randint(1, 3)
+    begins = offset + (padding + 1 if numbering == "padding" else 0)
+    rows = random.randint(1, begins)
+    table = {"max_context_length": rows}
+    kind = random.choice(({"learned": {"seeded": table}}, {"sinusoidal": table | {"layout": "half"}}))
+    model["position"] = {**kind, "numbering": numbering, "row_offset": offset}
+    return ("position", "row_offset"), f"begins at row {begins}, the table has {rows}"
+
+
 def _width_of_layout(random, content, model):
     dim, layout, words = random.choice(
         ((7, "interleaved", "must be even"), (2, "tensor2tensor", "must not be 2 or 3"), (3, "tensor2tensor", "2 or 3"))
     )
-    model["token"] = {"seeded": {"vocab_size": 5, "embedding_dim": dim}}
+    _set_tokens(model, dim)
     model["position"] = {"sinusoidal": {"max_context_length": 4, "layout": layout}}
     return ("position", "sinusoidal"), "embedding_dim", words, f"got {dim}"
 
@@ -114,7 +132,7 @@ def _widths_of_heads(random, content, model):
 
 
 def _odd_tokens_turned(random, content, model):
-    model["token"] = {"seeded": {"vocab_size": 5, "embedding_dim": 9}}
+    _set_tokens(model, 9)
     model["position"] = {"rotary": {"theta": 100}}
     return ("position", "rotary"), "embedding_dim must be even for rotary without head_dim, got 9"
 
@@ -130,11 +148,23 @@ def _nothing_to_round(random, content, model):
     return ("token", "scale_rounding"), "needs scale"
 
 
-def _unk_outside(random, content, model):
+def _id_outside(random, content, model):
     _need("seeded" in model["token"])
     rows = model["token"]["seeded"]["vocab_size"]
-    model["token"]["out_of_range"] = {"unk": rows + random.choice((0, 1, 10**6))}
-    return ("token", "out_of_range", "unk"), f"must be an integer from 0 to {rows - 1}"
+    steps = random.choice((("token", "out_of_range", "unk"), ("token", "dropout_mask_id"), ("padding_idx",)))
+    model["token"].pop("scale", None)
+    model["token"].pop("scale_rounding", None)
+    wrong = rows + random.choice((0, 1, 10**6))
+    if steps[-1] == "unk":
+        model["token"]["out_of_range"] = {"unk": wrong}
+    else:
+        (model["token"] if steps[0] == "token" else model)[steps[-1]] = wrong
+    return steps, f"must be an integer from 0 to {rows - 1}"
+
+
+def _scale_and_dropout(random, content, model):
+    model["token"] |= {"scale": random.choice((2, "sqrt_dim")), "dropout_mask_id": 0}
+    return ("token", "dropout_mask_id"), "does not go with scale"
 
 
 def _side_of_nothing(random, content, model):
@@ -201,8 +231,8 @@ def _larger_than_memory_can_be(random, content, model):
 
 _RULES = (
     *(_name_twice, _bad_name, _bad_version, _two_token_sources, _two_positions, _nothing_to_number),
-    *(_padding_without_id, _mask_without_offset, _grows_to_less, _width_of_layout, _widths_of_heads),
-    *(_odd_tokens_turned, _two_types_of_scaling, _nothing_to_round, _unk_outside, _side_of_nothing),
+    *(_padding_without_id, _mask_without_offset, _grows_to_less, _no_row_left, _width_of_layout, _widths_of_heads),
+    *(_odd_tokens_turned, _two_types_of_scaling, _nothing_to_round, _id_outside, _scale_and_dropout, _side_of_nothing),
     *(_path_and_tokens, _half_a_layout, _sources_of_types, _grace_without_age, _bad_address, _bad_prefix),
     _larger_than_memory_can_be,
 )

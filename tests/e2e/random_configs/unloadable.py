@@ -68,21 +68,15 @@ def _id_outside(random, model, said, folder):
     rows = said.vocab_size
     key = random.choice(("padding_idx", "dropout_mask_id", "unk"))
     wrong = rows + random.choice((0, 1, 1000))
-    if key == "padding_idx":
-        model[key] = wrong
-        return (f"padding_idx = {wrong} is outside [0, {rows}), the rows of the token table",)
     model["token"] = {"file": _save(folder, rows, said.embedding_dim)}
     if key == "unk":
         model["token"]["out_of_range"] = {"unk": wrong}
         key = "out_of_range: unk"
+    elif key == "padding_idx":
+        model[key] = wrong
     else:
         model["token"][key] = wrong
     return (f"{key} = {wrong} is outside [0, {rows}), the rows of the token table",)
-
-
-def _scale_and_dropout(random, model, said, folder):
-    model["token"] |= {"scale": 2, "dropout_mask_id": 0}
-    return ("token rows have either a scale or dropout_mask_id",)
 
 
 def _no_position_left(random, model, said, folder):
@@ -92,7 +86,7 @@ def _no_position_left(random, model, said, folder):
     first = random.randint(1, 3)
     begins = first + (padding + 1 if numbering == "padding" else 0)
     rows = random.randint(1, begins)
-    learned = {"seeded": {"max_context_length": rows}}
+    learned = {"file": _save(folder, rows, said.embedding_dim)}
     model["position"] = {"learned": learned, "numbering": numbering, "row_offset": first}
     return (f"the position table has {rows} rows, but numbering {numbering} begins at row {begins}",)
 
@@ -152,7 +146,7 @@ def _bias_of_other_length(random, model, said, folder):
 
 
 _RULES = (
-    *(_no_file, _norm_of_other_width, _table_of_other_width, _id_outside, _scale_and_dropout, _no_position_left),
+    *(_no_file, _norm_of_other_width, _table_of_other_width, _id_outside, _no_position_left),
     *(_file_of_other_size, _file_of_other_type, _nan, _impossible_rotation, _words_without_rows),
     _bias_of_other_length,
 )

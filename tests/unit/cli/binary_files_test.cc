@@ -169,6 +169,7 @@ TEST(Safetensors, RefusesWhatIsNoSuchFile) {
   for (const std::string& file :
        {std::string("short"), std::string(8, '\xFF'), Safetensors("[]", ""), Safetensors("{", ""),
         Safetensors("{\"x\":" + std::string(100000, '['), ""), Safetensors(R"({"x":3})", ""),
+        Safetensors("{\"x\":" + std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}", ""),
         Safetensors(R"({"x":{}})", ""), Safetensors(R"({"x":{"dtype":"F8","shape":[1],"data_offsets":[0,1]}})", "a"),
         Safetensors(R"({"x":{"dtype":"I64","shape":[-1],"data_offsets":[0,8]}})", "12345678"),
         Safetensors(R"({"x":{"dtype":"I64","shape":[1],"data_offsets":[8,0]}})", "12345678"),
@@ -178,6 +179,13 @@ TEST(Safetensors, RefusesWhatIsNoSuchFile) {
     SCOPED_TRACE(file.substr(0, 100));
     EXPECT_THAT(ParseSafetensors(file, "x"), StatusIs(kInvalid, HasSubstr("")));
   }
+}
+
+TEST(Safetensors, RefusesAZeroByteBehindTheHeadersObject) {
+  const std::string header = R"({"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})";
+  EXPECT_THAT(ParseSafetensors(Safetensors(header + "  ", "a"), "x"), IsOk());
+  EXPECT_THAT(ParseSafetensors(Safetensors(header + std::string(2, '\0'), "a"), "x"),
+              StatusIs(kInvalid, HasSubstr("no JSON object")));
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "client/cli/files/uneven_rows.h"
 
+#include <string>
+
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
@@ -49,6 +52,18 @@ TEST(ParseUnevenJson, RefusesWhatIsNoListOfListsOfIds) {
                            "{\"a\": [1]}", "[[null]]"}) {
     SCOPED_TRACE(text);
     EXPECT_THAT(ParseUnevenJson(text), StatusIs(kInvalid, HasSubstr("no list of lists of whole numbers")));
+  }
+}
+
+TEST(ParseUnevenJson, RefusesAZeroByteBehindTheLists) {
+  EXPECT_THAT(ParseUnevenJson(std::string("[[1], [2, 3]]\0", 14)), StatusIs(kInvalid, HasSubstr("no list of lists")));
+}
+
+TEST(ParseUnevenJson, RefusesListsInListsWithoutEnd) {
+  constexpr std::size_t kDepth = 1'000'000;
+  const std::string deep = std::string(kDepth, '[') + std::string(kDepth, ']');
+  for (const std::string& text : {deep, absl::StrCat("[1, ", deep, "]"), absl::StrCat("[[1], ", deep, "]")}) {
+    EXPECT_THAT(ParseUnevenJson(text), StatusIs(kInvalid, HasSubstr("no list of lists")));
   }
 }
 

@@ -115,5 +115,24 @@ TEST(RowOffsetSetting, IsAnIntegerOf31Bits) {
   }
 }
 
+TEST(RowOffsetSetting, LeavesARowOfATableThatNoFileHolds) {
+  const auto parse = [](absl::string_view position) {
+    return ParseOneModel(absl::StrCat("token: { seeded: { vocab_size: 9, embedding_dim: 4 } }, padding_idx: 2, ",
+                                      "position: { ", position, " }"));
+  };
+  constexpr char kOf4[] = "learned: { seeded: { max_context_length: 4 } }, ";
+  EXPECT_THAT(parse(absl::StrCat(kOf4, "row_offset: 3")), testing::IsOk());
+  EXPECT_THAT(parse(absl::StrCat(kOf4, "numbering: padding")), testing::IsOk());
+  EXPECT_THAT(parse(absl::StrCat(kOf4, "row_offset: 4")),
+              StatusIs(kInvalid, "c/e.yaml:1: models[0].position.row_offset: begins at row 4, the table has 4"));
+  EXPECT_THAT(parse(absl::StrCat(kOf4, "numbering: padding, row_offset: 1")),
+              StatusIs(kInvalid, HasSubstr("position.row_offset: begins at row 4, the table has 4")));
+  EXPECT_THAT(parse("learned: { seeded: { max_context_length: 3 } }, numbering: padding"),
+              StatusIs(kInvalid, HasSubstr("position.numbering: begins at row 3, the table has 3")));
+  EXPECT_THAT(parse("sinusoidal: { max_context_length: 4 }, row_offset: 4"),
+              StatusIs(kInvalid, HasSubstr("position.row_offset: begins at row 4, the table has 4")));
+  EXPECT_THAT(parse("sinusoidal: { max_context_length: 4, grow_to: 5 }, row_offset: 4"), testing::IsOk());
+}
+
 }  // namespace
 }  // namespace embd::config

@@ -120,5 +120,32 @@ TEST(OutOfRangeSetting, OtherThingsAreRefused) {
   EXPECT_THAT(ParseToken("out_of_range: [zero]"), StatusIs(kInvalid, HasSubstr("a map of unk, got a list")));
 }
 
+TEST(DropoutMaskIdSetting, IsOneOfASeededTable) {
+  ASSERT_OK_AND_ASSIGN(const ModelConfig model, ParseTokenOf7Rows("dropout_mask_id: 6"));
+  EXPECT_EQ(model.dropout_mask_id, 6);
+  EXPECT_THAT(
+      ParseTokenOf7Rows("dropout_mask_id: 7"),
+      StatusIs(kInvalid, "c/e.yaml:1: models[0].token.dropout_mask_id: must be an integer from 0 to 6, got \"7\""));
+  EXPECT_THAT(ParseToken("dropout_mask_id: 7"), testing::IsOk());
+}
+
+TEST(DropoutMaskIdSetting, DoesNotGoWithAScale) {
+  for (const char* scale : {"2", "sqrt_dim"}) {
+    EXPECT_THAT(ParseToken(absl::StrCat("dropout_mask_id: 3, scale: ", scale)),
+                StatusIs(kInvalid, "c/e.yaml:1: models[0].token.dropout_mask_id: does not go with scale"))
+        << scale;
+  }
+  EXPECT_THAT(ParseToken("dropout_mask_id: 3, scale: 1"), testing::IsOk());
+}
+
+TEST(PaddingIdxSetting, IsOneOfASeededTable) {
+  ASSERT_OK_AND_ASSIGN(const ModelConfig model,
+                       ParseOneModel("padding_idx: 6, token: { seeded: { vocab_size: 7, embedding_dim: 4 } }"));
+  EXPECT_EQ(model.padding_idx, 6);
+  EXPECT_THAT(ParseOneModel("padding_idx: 7, token: { seeded: { vocab_size: 7, embedding_dim: 4 } }"),
+              StatusIs(kInvalid, "c/e.yaml:1: models[0].padding_idx: must be an integer from 0 to 6, got \"7\""));
+  EXPECT_THAT(ParseOneModel("padding_idx: 7, token: { file: t.npy }"), testing::IsOk());
+}
+
 }  // namespace
 }  // namespace embd::config
