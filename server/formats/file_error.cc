@@ -23,10 +23,11 @@ std::string Count(std::int64_t count, absl::string_view noun) {
 }
 
 std::string DisplayPath(absl::string_view path) {
-  constexpr std::size_t kMaxBytes = 512;
+  constexpr std::size_t kShown = 256;
+  const auto escaped = [](absl::string_view part) { return core::ValidUtf8(absl::Utf8SafeCHexEscape(part)); };
   if (path.empty()) return "\"\"";
-  if (path.size() <= kMaxBytes) return core::ValidUtf8(absl::Utf8SafeCHexEscape(path));
-  return absl::StrCat("…", core::ValidUtf8(absl::Utf8SafeCHexEscape(path.substr(path.size() - kMaxBytes))));
+  if (path.size() <= 2 * kShown) return escaped(path);
+  return absl::StrCat(escaped(path.substr(0, kShown)), "…", escaped(path.substr(path.size() - kShown)));
 }
 
 }  // namespace embd::formats

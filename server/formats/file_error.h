@@ -23,7 +23,8 @@ namespace embd::formats {
 /// "1 word", "2 words": `count` and `noun`, which is in the singular and takes an s.
 [[nodiscard]] std::string Count(std::int64_t count, absl::string_view noun);
 
-/// `path` for a message: escaped, and only its last 512 bytes where it is longer.
+/// `path` for a message: escaped, and only its first and last 256 bytes where it is longer than both together. (A name
+/// in a folder has at most 255.)
 [[nodiscard]] std::string DisplayPath(absl::string_view path);
 
 }  // namespace embd::formats

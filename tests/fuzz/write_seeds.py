@@ -59,6 +59,7 @@ def checkpoint_index():
         "elsewhere": {"a": "../1.safetensors"},
         "pickle": {"a": "pytorch_model.bin"},
         "none": {},
+        "long_name_of_a_shard": {"a": "x" * 600 + ".safetensors"},
     }.items():
         write("checkpoint_index", name, json.dumps({"metadata": {"total_size": 24}, "weight_map": weight_map}).encode())
 
@@ -177,9 +178,9 @@ def requests():
             ids_tensor=tensor_pb2.Tensor(data_type=tensor_pb2.DATA_TYPE_INT32, shape=[1, 2], data=bytes(8))),
     }
     for name, request in embeds.items():
-        write("embed", name, request.SerializeToString())
+        write("embed", name, request.SerializeToString(deterministic=True))
         items = [embedding_pb2.EmbedStreamRequest(request_id=str(i), request=item) for i, item in enumerate([request, embeds["tiny"]])]
-        framed = b"".join(struct.pack("<H", len(i)) + i for i in (item.SerializeToString() for item in items))
+        framed = b"".join(struct.pack("<H", len(i)) + i for i in (item.SerializeToString(deterministic=True) for item in items))
         write("embed_stream", name, framed)
 
     vectors = tensor_pb2.Tensor(data_type=tensor_pb2.DATA_TYPE_FLOAT32, shape=[1, 2, 4], data=bytes(range(32)))
@@ -197,7 +198,7 @@ def requests():
             head_dim=4, scaling=rotary_pb2.RotaryScaling(type=kind, factor=2, **more))
         rotations[kind] = rotary_pb2.RotateRequest(parameters=scaled, vectors=vectors, scaling_length=40)
     for name, request in rotations.items():
-        write("rotate", name, request.SerializeToString())
+        write("rotate", name, request.SerializeToString(deterministic=True))
 
     def infer(model, *inputs, raw=True, **more):
         request = oip.ModelInferRequest(model_name=model, **more)
@@ -226,7 +227,7 @@ def requests():
                 "shared_memory_byte_size": oip.InferParameter(int64_param=8)}}]),
     }
     for name, request in infers.items():
-        write("infer", name, request.SerializeToString())
+        write("infer", name, request.SerializeToString(deterministic=True))
 
 
 def main():

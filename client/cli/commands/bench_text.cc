@@ -90,7 +90,7 @@ std::string LatencyText(const LatencyHistogram& latency) {
   std::vector<Column> columns = {{"latency, ms", Column::Align::kLeft}};
   std::vector<std::string> cells = {""};
   const auto add = [&columns, &cells](const char* title, absl::Duration time) {
-    columns.push_back({title, Column::Align::kRight});
+    columns.push_back({title, kRight});
     cells.push_back(Milliseconds(time));
   };
   add("min", latency.Min());
@@ -106,7 +106,7 @@ std::string ErrorsText(const Tally& tally) {
   for (const auto& [code, error] : tally.errors) {
     rows.push_back({absl::StrCat(error.count), absl::StatusCodeToString(code), error.first_message});
   }
-  return absl::StrCat("\n", TableText({{"failed", Column::Align::kRight}, {"code"}, {"the first one said"}}, rows));
+  return absl::StrCat("\n", TableText({{"failed", kRight}, {"code"}, {"the first one said"}}, rows));
 }
 
 }  // namespace

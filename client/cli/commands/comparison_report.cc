@@ -15,8 +15,6 @@ using client::TableKind;
 using Json = nlohmann::ordered_json;
 using Rows = std::vector<std::vector<std::string>>;
 
-constexpr auto kRight = Column::Align::kRight;
-
 std::string Section(absl::string_view title, absl::string_view body) { return absl::StrCat("== ", title, "\n", body); }
 
 std::string ShapesText(const Comparison& comparison) {

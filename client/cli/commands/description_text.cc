@@ -21,7 +21,6 @@ void AppendRotary(const std::string& label, const client::RotaryParameters& rota
 }
 
 std::string TablesText(const std::vector<client::TableDescription>& tables) {
-  constexpr auto kRight = Column::Align::kRight;
   std::vector<std::vector<std::string>> rows;
   for (const client::TableDescription& table : tables) {
     rows.push_back({std::string(TableKindName(table.kind)), ShapeText(table.shape),

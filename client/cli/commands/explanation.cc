@@ -96,8 +96,8 @@ std::string ExplanationText(const CellExplanation& cell, bool all) {
   }
   if (cell.zeroed) absl::StrAppend(&text, "the cell is masked, and the model makes such cells zero\n");
   const std::vector<Step> steps = Steps(cell);
-  std::vector<Column> columns = {{"d", Column::Align::kRight}};
-  for (const Step& step : steps) columns.push_back({step.title, Column::Align::kRight});
+  std::vector<Column> columns = {{"d", kRight}};
+  for (const Step& step : steps) columns.push_back({step.title, kRight});
   const auto rows = ShownRows(cell.embedding.size(), all, [&steps](std::size_t d) {
     std::vector<std::string> row = {absl::StrCat(d)};
     for (const Step& step : steps) row.push_back(absl::StrFormat("%.7g", step.values->at(d)));

@@ -164,7 +164,6 @@ std::string LargestRows(const client::TableGradient& table) {
   rows.resize(std::min(rows.size(), kLargestRows));
   std::vector<std::vector<std::string>> lines;
   for (const std::size_t row : rows) lines.push_back({absl::StrCat(row), NormText(table.row_norms[row])});
-  constexpr auto kRight = Column::Align::kRight;
   return TableText({{"row", kRight}, {"norm", kRight}}, lines);
 }
 
@@ -173,7 +172,6 @@ std::string TouchedRows(const client::TableGradient& table) {
   for (std::size_t i = 0; i < table.row_ids.size(); ++i) {
     lines.push_back({absl::StrCat(table.row_ids[i]), absl::StrCat(table.counts[i]), NormText(table.row_norms[i])});
   }
-  constexpr auto kRight = Column::Align::kRight;
   return lines.empty() ? "" : TableText({{"row", kRight}, {"cells", kRight}, {"norm", kRight}}, lines);
 }
 

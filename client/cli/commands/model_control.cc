@@ -65,7 +65,6 @@ std::vector<std::string> Row(const client::LoadedModel& model, const std::string
 }
 
 std::string LoadedText(const std::vector<std::vector<std::string>>& rows) {
-  constexpr auto kRight = Column::Align::kRight;
   return TableText({{"what"}, {"result"}, {"generation", kRight}, {"ms", kRight}, {"checksum"}}, rows);
 }
 

@@ -26,7 +26,6 @@ Json ToJson(const client::ModelSummary& model) {
 }
 
 std::string ToText(const std::vector<client::ModelSummary>& models) {
-  constexpr auto kRight = Column::Align::kRight;
   std::vector<std::vector<std::string>> rows;
   for (const client::ModelSummary& model : models) {
     rows.push_back({model.name, std::string(PositionEncodingName(model.position_encoding)),

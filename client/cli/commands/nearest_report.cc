@@ -39,7 +39,6 @@ nlohmann::ordered_json ToJson(const NearestTokens& nearest, client::Metric metri
 
 std::string ToText(const NearestTokens& nearest, client::Metric metric, bool has_words,
                    const std::vector<std::string>& queries) {
-  constexpr auto kRight = Column::Align::kRight;
   std::vector<Column> columns = {{"id", kRight}, {std::string(MetricName(metric)), kRight}};
   if (has_words) columns.push_back({"token"});
   std::string text;

@@ -54,7 +54,6 @@ nlohmann::ordered_json ToJson(const client::Projection& projection, const Projec
 }
 
 std::string ToText(const client::Projection& projection, const ProjectOptions& options) {
-  constexpr auto kRight = Column::Align::kRight;
   std::vector<Column> columns = {{"vector", kRight}, {"id", kRight}};
   if (options.tokens) columns.push_back({"token"});
   columns.push_back({options.log_probabilities ? "log probability" : "score", kRight});

@@ -27,7 +27,6 @@ Outcome RunList(const Session& session) {
   if (session.json) {
     session.PrintJson(list);
   } else {
-    constexpr auto kRight = Column::Align::kRight;
     session.world.out << TableText({{"region"}, {"bytes", kRight}, {"offset", kRight}, {"file"}}, rows);
   }
   return {};

@@ -33,7 +33,6 @@ nlohmann::ordered_json ToJson(const client::NeighbourCurve& curve) {
 }
 
 std::string ToText(const client::NeighbourCurve& curve) {
-  constexpr auto kRight = Column::Align::kRight;
   std::vector<Column> columns = {{"k", kRight}, {"mean", kRight}, {"min", kRight}, {"max", kRight}};
   const bool has_formula = curve.closed_form.size() == curve.mean_cosine.size();
   if (has_formula) columns.push_back({"formula", kRight});

@@ -13,7 +13,6 @@
 namespace embd::cli {
 namespace {
 
-constexpr auto kRight = Column::Align::kRight;
 constexpr double kBarCells = 40;
 
 std::string Number(double value) { return absl::StrFormat("%.6g", value); }

@@ -18,8 +18,6 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-constexpr auto kRight = Column::Align::kRight;
-
 // Up to so many bands, all are shown.
 constexpr std::size_t kShortList = 64;
 

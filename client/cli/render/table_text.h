@@ -13,6 +13,7 @@ struct Column {
   std::string title;
   Align align = Align::kLeft;
 };
+inline constexpr auto kRight = Column::Align::kRight;  ///< where numbers line up
 
 /// Lines of cells under a line of titles, columns two blanks apart; no blanks at the end of a line. Each row has one
 /// cell a column. Ends with a line end.

@@ -6,7 +6,7 @@ namespace embd::cli {
 namespace {
 
 TEST(TableText, LinesUpColumnsOnTheirSides) {
-  const std::string text = TableText({{"model"}, {"rows", Column::Align::kRight}, {"from"}},
+  const std::string text = TableText({{"model"}, {"rows", kRight}, {"from"}},
                                      {{"demo-learned", "320", "a"}, {"m", "50257", "file"}});
 
   EXPECT_EQ(text,

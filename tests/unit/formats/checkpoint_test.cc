@@ -79,6 +79,17 @@ TEST_F(CheckpointTest, MissingShardIsNamedWithItsTensor) {
                     ReasonIs("FILE_NOT_FOUND")));
 }
 
+TEST_F(CheckpointTest, ShardOfALongNameIsNamedWithItsFolder) {
+  Write(kIndex, absl::StrCat(R"({"weight_map":{"a":")", std::string(1000, 'x'), R"(.safetensors"}})"));
+
+  ASSERT_OK_AND_ASSIGN(const Checkpoint checkpoint, Open());
+
+  EXPECT_THAT(checkpoint.Find("a"),
+              StatusIs(absl::StatusCode::kNotFound,
+                       AllOf(StartsWith(Folder()), HasSubstr("xxx…xxx"),
+                             HasSubstr("xxx.safetensors: cannot open the file: File name too long"))));
+}
+
 TEST_F(CheckpointTest, ShardWithoutTheTensorOfTheIndexIsInvalid) {
   Write(kIndex, R"({"weight_map":{"a":"one.safetensors"}})");
   WriteTensor("one.safetensors", "b");
