@@ -87,7 +87,7 @@ config::RotaryPositions OfAllLayers(const config::RotaryLayer& layers) {
 
 RotaryFacts ForLayerType(const RotaryFacts& facts, const std::string& layer_type) {
   RotaryFacts of_layers = facts;
-  absl::StrAppend(&of_layers.key, ".layer_types.", layer_type);
+  absl::StrAppend(&of_layers.key, ".layer_types.", KeyText(layer_type));
   return of_layers;
 }
 

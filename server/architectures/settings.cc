@@ -1,5 +1,6 @@
 #include "server/architectures/settings.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -9,14 +10,15 @@
 namespace embd::architectures {
 namespace {
 
+constexpr std::size_t kMostShown = 64;  // bytes
+
 // A value as it stands in the file, short enough for a message.
 std::string Shown(const nlohmann::json& value) {
-  constexpr std::size_t kMaxBytes = 64;
   if (value.is_object()) return "an object";
   if (value.is_array()) return "a list";
   if (value.is_string()) return core::Quote(value.get_ref<const std::string&>());
   const std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return text.size() <= kMaxBytes ? text : absl::StrCat(text.substr(0, kMaxBytes), "…");
+  return text.size() <= kMostShown ? text : absl::StrCat(text.substr(0, kMostShown), "…");
 }
 
 bool FitsInt64(const nlohmann::json& value) {
@@ -25,6 +27,11 @@ bool FitsInt64(const nlohmann::json& value) {
 }
 
 }  // namespace
+
+std::string KeyText(absl::string_view key) {
+  const bool plain = std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < '\x7F' && c != '"'; });
+  return plain && !key.empty() && key.size() <= kMostShown ? std::string(key) : core::Quote(key);
+}
 
 const nlohmann::json* Settings::Find(absl::string_view key) const {
   const auto found = object_->find(std::string(key));
@@ -52,7 +59,7 @@ std::vector<std::string> Settings::KeyNames() const {
   return names;
 }
 
-std::string Settings::Place(absl::string_view key) const { return absl::StrCat(prefix_, key); }
+std::string Settings::Place(absl::string_view key) const { return absl::StrCat(prefix_, KeyText(key)); }
 
 std::string Settings::Source(absl::string_view key) const {
   const nlohmann::json* const value = Find(key);
@@ -143,7 +150,7 @@ std::vector<double> Settings::Numbers(absl::string_view key) const {
 std::optional<Settings> Settings::Object(absl::string_view key) const {
   if (!Has(key)) return std::nullopt;
   const nlohmann::json& value = *Find(key);
-  if (value.is_object()) return Settings(value, absl::StrCat(prefix_, key, "."), fault_);
+  if (value.is_object()) return Settings(value, absl::StrCat(Place(key), "."), fault_);
   ReportType(key, "an object");
   return std::nullopt;
 }

@@ -27,6 +27,9 @@ inline constexpr char kClassDefault[] = "class default";
 /// Names of one setting, the one that weighs most first.
 using Keys = std::initializer_list<absl::string_view>;
 
+/// A key of a file as a part of a path in a message: quoted, escaped and cut where it is more than a short word.
+[[nodiscard]] std::string KeyText(absl::string_view key);
+
 /// One object of config.json, or of a GGUF file's metadata, read strictly: a value of a wrong type is reported with its
 /// key.
 ///

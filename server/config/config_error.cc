@@ -6,6 +6,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "server/config/text_fault.h"
 
 namespace embd::config {
 namespace {
@@ -26,10 +27,15 @@ absl::Status UnreadableConfig(absl::string_view message) { return WithReason(abs
 
 std::string Quote(absl::string_view text) {
   constexpr std::size_t kMaxBytes = 128;
-  if (text.size() <= kMaxBytes) return absl::StrCat("\"", absl::Utf8SafeCHexEscape(text), "\"");
-  std::size_t cut = kMaxBytes;
-  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;  // not inside a UTF-8 character
-  return absl::StrCat("\"", absl::Utf8SafeCHexEscape(text.substr(0, cut)), "…\"");
+  std::size_t end = text.size();
+  if (end > kMaxBytes) {
+    end = kMaxBytes;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a UTF-8 character
+  }
+  const absl::string_view shown = text.substr(0, end);
+  return absl::StrCat("\"",
+                      FindTextFault(shown).has_value() ? absl::CHexEscape(shown) : absl::Utf8SafeCHexEscape(shown),
+                      end < text.size() ? "…\"" : "\"");
 }
 
 FirstError::FirstError(std::string file_name) : file_name_(std::move(file_name)) {}

@@ -15,7 +15,8 @@ namespace embd::config {
 /// NOT_FOUND with the reason INVALID_CONFIG: a file that cannot be read.
 [[nodiscard]] absl::Status UnreadableConfig(absl::string_view message);
 
-/// `text` in double quotes for use in a message: escaped, and cut with "…" after 128 bytes.
+/// `text` in double quotes for use in a message: escaped, so that it is UTF-8 whatever it was, and cut with "…" after
+/// 128 bytes.
 [[nodiscard]] std::string Quote(absl::string_view text);
 
 /// Keeps the first thing that was found wrong with one file, so that reading code can go on and be asked once.

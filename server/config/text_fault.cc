@@ -8,8 +8,15 @@
 namespace embd::config {
 namespace {
 
-/// The length of the UTF-8 character at the beginning of `text` (not empty), or 0 where there is none: a stray or
-/// missing continuation byte, an overlong form, a surrogate, or more than U+10FFFF.
+bool IsForbiddenControl(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7F;
+}
+
+std::string HexOf(char c) { return absl::StrCat("0x", absl::Hex(static_cast<unsigned char>(c), absl::kZeroPad2)); }
+
+}  // namespace
+
 std::size_t CharacterLength(absl::string_view text) {
   const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
@@ -25,15 +32,6 @@ std::size_t CharacterLength(absl::string_view text) {
   const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
   return overlong || surrogate || code > 0x10FFFF ? 0 : length;
 }
-
-bool IsForbiddenControl(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return (byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7F;
-}
-
-std::string HexOf(char c) { return absl::StrCat("0x", absl::Hex(static_cast<unsigned char>(c), absl::kZeroPad2)); }
-
-}  // namespace
 
 std::optional<TextFault> FindTextFault(absl::string_view text) {
   int line = 1;

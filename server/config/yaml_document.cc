@@ -43,6 +43,21 @@ std::string Printable(absl::string_view reason) {
   return printable;
 }
 
+/// `text` as UTF-8: yaml-cpp 0.7 gives the escapes \N (U+0085) and \_ (U+00A0) as one byte each, all else as it must.
+std::string AsUtf8(const std::string& text) {
+  std::string utf8;
+  for (absl::string_view left = text; !left.empty();) {
+    std::size_t length = CharacterLength(left);
+    if (length == 0) {
+      utf8 += '\xC2';
+      length = 1;
+    }
+    utf8.append(left.data(), length);
+    left.remove_prefix(length);
+  }
+  return utf8;
+}
+
 int LineOf(const YAML::Mark& mark) { return mark.line + 1; }
 
 /// The parser marks an empty value where the next one begins; the line of its key says more.
@@ -70,7 +85,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
     auto node = NewNode(Node::Kind::kScalar, mark, tag);
-    node->text = text;
+    node->text = AsUtf8(text);
     node->quoted = tag == "!";
     Add(std::move(node), anchor);
   }

@@ -35,6 +35,10 @@ void CheckRefusal(const absl::Status& status, absl::string_view begin) {
   if (core::ErrorReason(status).empty()) Fail(absl::StrCat("an error has a reason: ", status.ToString()));
   if (absl::IsInternal(status) || absl::IsUnknown(status)) Fail(absl::StrCat("no such code: ", status.ToString()));
   if (!absl::StartsWith(message, begin)) Fail(absl::StrCat("a message begins with ", begin, ": ", message));
+  CheckText(message);
+}
+
+void CheckText(absl::string_view message) {
   if (message.size() > kMaxMessageBytes) Fail(absl::StrCat("a message has at most 4 KiB: ", message));
   if (core::ValidUtf8(message) != message) Fail(absl::StrCat("a message is UTF-8: ", message));
   if (std::any_of(message.begin(), message.end(), IsControl)) Fail(absl::StrCat("a message is text: ", message));

@@ -29,6 +29,9 @@ inline absl::string_view Text(const std::uint8_t* bytes, std::size_t size) {
 /// 4 KiB and holds no control character. Never INTERNAL or UNKNOWN.
 void CheckRefusal(const absl::Status& status, absl::string_view begin);
 
+/// What a user may read: valid UTF-8 of at most 4 KiB without control characters.
+void CheckText(absl::string_view message);
+
 /// Checks the refusal, or that the table is whole: its size, its checksum, its NaNs and its words.
 void CheckLoaded(const absl::StatusOr<formats::LoadedTable>& loaded, absl::string_view path);
 

@@ -7,8 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "server/architectures/infer_model.h"
-#include "tests/fuzz/fuzzing.h"
+#include "tests/fuzz/check_inferred.h"
 #include "tests/unit/formats/file_bytes.h"
 
 namespace {
@@ -57,12 +56,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
       absl::StrSplit(fuzz::Text(bytes, size), absl::MaxSplits("\n---\n", 1));
   folder.config.Write(parts.first);
   WriteWeights(parts.second, &folder.weights);
-  const auto inferred = architectures::InferModel({.name = "m", .path = folder.config.folder()});
-  if (!inferred.ok()) {
-    fuzz::CheckRefusal(inferred.status(), folder.config.folder());
-    return 0;
-  }
-  if (inferred->architecture.empty()) fuzz::Fail("a model that is inferred has an architecture");
-  if (!std::holds_alternative<config::TableFile>(inferred->model.token)) fuzz::Fail("its tokens have a file");
+  fuzz::CheckInferred(folder.config.folder());
   return 0;
 }

@@ -132,7 +132,34 @@ def model_folder():
     yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16, "beta_fast": 32}
     folder("qwen2", {**llama, "model_type": "qwen2", "rope_scaling": yarn}, ["model.embed_tokens.weight F32 10 8"])
     folder("t5", {"model_type": "t5", "d_model": 4, "vocab_size": 10}, ["shared.weight F32 10 4"])
+    folder("strange_type", {"model_type": "gemma4\x7f"}, ["a.weight F32 10 4"])
+    strange = {"full_attention": {"rope_theta": 1e4}, "a\nb\x7f" + "é" * 99: {"rope_theta": 1e3, "a\nb": 1}}
+    folder("strange_keys", {**llama, "rope_scaling": None, "rope_parameters": strange}, ["embed_tokens.weight F32 10 8"])
     folder("unknown", {"model_type": "nobody", "hidden_size": 4}, ["a.weight F32 10 4"])
+
+
+def gguf_model():
+    def model(name, pairs, tensors):
+        write("gguf_model", name, "\n".join([*pairs, "---", *tensors]).encode())
+
+    llama = ["general.architecture text llama", "llama.embedding_length u32 8", "llama.attention.head_count u32 2",
+             "llama.context_length u32 64", "llama.rope.freq_base f32 5e5", "llama.vocab_size u32 10"]
+    tokens = ["token_embd.weight 10 8", "output.weight 10 8"]
+    model("llama", llama, tokens)
+    yarn = ["llama.rope.scaling.type text yarn", "llama.rope.scaling.factor f32 4",
+            "llama.rope.scaling.original_context_length u32 16", "llama.rope.dimension_count u32 4"]
+    model("llama_yarn", llama + yarn, tokens)
+    model("llama_frequencies", llama, [*tokens, "rope_freqs.weight 2"])
+    model("gpt2", ["general.architecture text gpt2", "gpt2.context_length u32 8"],
+          ["token_embd.weight 10 4", "position_embd.weight 8 4"])
+    model("bert", ["general.architecture text bert", "bert.context_length u32 8",
+                   "bert.attention.layer_norm_epsilon f32 1e-12"],
+          ["token_embd.weight 10 4", "position_embd.weight 8 4", "token_types.weight 2 4", "token_embd_norm.weight 4",
+           "token_embd_norm.bias 4"])
+    model("gemma2", ["general.architecture text gemma2", "gemma2.attention.key_length u32 4",
+                     "gemma2.final_logit_softcapping f32 30", "gemma2.vocab_size u32 10"], tokens)
+    model("unknown", ["general.architecture text a\x7fb", "general.name text é"], tokens)
+    model("strange_values", ["general.architecture text qwen2", "qwen2.rope.scaling.type text a\x7fb"], tokens)
 
 
 def config():
@@ -143,6 +170,7 @@ def config():
     every = (HERE.parent / "unit" / "config" / "mutated_files_test.cc").read_text(encoding="utf-8")
     write("config", "every_setting", every.split('R"(\n')[1].split('\n)"')[0].encode() + b"\n")
     write("config", "json", b'{"models": [{"name": "a", "token": {"seeded": {"vocab_size": 3, "embedding_dim": 2}}}]}')
+    write("config", "escapes", rb'"[\0i\N\_\L\xe9:"')
     write("config", "alias", b"models:\n  - &a { name: a, path: x.npy }\n  - { name: b, token: { file: b.npy } }\n")
 
 
@@ -231,7 +259,7 @@ def requests():
 
 
 def main():
-    for make in (npy, safetensors, checkpoint_index, gguf, word_vectors, vocabulary, model_folder, config, requests):
+    for make in (npy, safetensors, checkpoint_index, gguf, word_vectors, vocabulary, model_folder, gguf_model, config, requests):
         make()
 
 

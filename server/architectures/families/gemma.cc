@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/architectures/families/families.h"
 #include "server/architectures/families/heads.h"
+#include "server/core/error.h"
 
 namespace embd::architectures {
 namespace {
@@ -53,9 +54,8 @@ bool InferGemma(Draft* draft) {
     Gemma3(draft);
   } else if (absl::StartsWith(type, "gemma3n") || absl::StartsWith(type, "gemma4")) {
     draft->Refuse(
-        absl::StrCat("config.json: model_type = \"", type,
-                     "\" has embeddings for each layer besides those "
-                     "at the input, which are not served; for the rows at the input alone, spell the model "
+        absl::StrCat("config.json: model_type = ", core::Quote(type), " has embeddings for each layer besides those ",
+                     "at the input, which are not served; for the rows at the input alone, spell the model ",
                      "out with token: { file: …, tensor: …, scale: sqrt_dim, scale_rounding: weight_dtype }"));
   } else {
     return false;

@@ -192,6 +192,28 @@ TEST(Refusals, PerLayerEmbeddingsAreNotServed) {
   }
 }
 
+TEST(Refusals, WordsOfTheFileAreEscaped) {
+  EXPECT_THAT(ModelFolder("{\"model_type\":\"gemma4\x7f\"}", {{"model.embed_tokens.weight", {10, 64}}}).Infer(),
+              StatusIs(kUnimplemented, HasSubstr(R"(model_type = "gemma4\x7f" has embeddings)")));
+
+  const std::string llama = R"("model_type":"llama","hidden_size":8,"num_attention_heads":2)";
+  const std::vector<TestTensor> tables = {{"model.embed_tokens.weight", {10, 8}}};
+  EXPECT_THAT(
+      ModelFolder(absl::StrCat("{", llama, R"(,"rope_parameters":{"full_attention":{},"a\nb":{"type":3}}})"), tables)
+          .Infer(),
+      StatusIs(kInvalid, HasSubstr(R"(rope_parameters."a\nb".type: must be a string, got 3)")));
+
+  ASSERT_OK_AND_ASSIGN(
+      const InferredModel inferred,
+      ModelFolder(absl::StrCat("{", llama, R"(,"rope_scaling":{"type":"linear","factor":2,"a\nb":1,"x)",
+                               std::string(1000, 'x'), R"(":2}})"),
+                  tables)
+          .Infer());
+  EXPECT_THAT(inferred.notes,
+              ElementsAre(HasSubstr(R"(rope_scaling."a\nb" = 1 is not used)"),
+                          HasSubstr("rope_scaling.\"" + std::string(128, 'x') + "…\" = 2 is not used")));
+}
+
 TEST(Refusals, OptsProjectionIsRefusedUnlessTokenRowsAloneAreWanted) {
   const ModelFolder folder(R"({"model_type":"opt","word_embed_proj_dim":8,"hidden_size":16})",
                            {{"decoder.embed_tokens.weight", {10, 8}}, {"decoder.embed_positions.weight", {6, 16}}});

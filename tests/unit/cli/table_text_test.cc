@@ -6,8 +6,8 @@ namespace embd::cli {
 namespace {
 
 TEST(TableText, LinesUpColumnsOnTheirSides) {
-  const std::string text = TableText({{"model"}, {"rows", kRight}, {"from"}},
-                                     {{"demo-learned", "320", "a"}, {"m", "50257", "file"}});
+  const std::string text =
+      TableText({{"model"}, {"rows", kRight}, {"from"}}, {{"demo-learned", "320", "a"}, {"m", "50257", "file"}});
 
   EXPECT_EQ(text,
             "model          rows  from\n"

@@ -1,6 +1,8 @@
 #include "server/config/text_fault.h"
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
+#include "server/config/config_error.h"
 
 namespace embd::config {
 namespace {
@@ -39,6 +41,13 @@ TEST(TextFault, BytesThatAreNoUtf8AreRefused) {
                            "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff"}) {
     EXPECT_THAT(MessageFor(text), ::testing::StartsWith("must be UTF-8 text")) << text;
   }
+}
+
+// Variables and flags may hold any bytes.
+TEST(Quote, IsTextWhateverTheBytes) {
+  EXPECT_EQ(Quote("\u00e4\"\n"), "\"\u00e4\\\"\\n\"");
+  EXPECT_EQ(Quote("a\x85"), R"("a\x85")");
+  EXPECT_EQ(Quote(std::string(127, 'x') + "\u00e4"), absl::StrCat("\"", std::string(127, 'x'), "…\""));
 }
 
 }  // namespace

@@ -47,6 +47,12 @@ TEST(YamlDocument, ReadsJsonWithTabsAndWindowsLines) {
   EXPECT_EQ(root->entries[1].value->kind, Node::Kind::kNothing);
 }
 
+TEST(YamlDocument, EscapesAreTheCharactersThatTheyName) {
+  ASSERT_OK_AND_ASSIGN(const auto root, Parse(R"("\N\_\L\P\x85\xe9\u0085\U0001F600 ä")"));
+
+  EXPECT_EQ(root->text, "\u0085\u00a0\u2028\u2029\u0085\u00e9\u0085\U0001F600 \u00e4");
+}
+
 TEST(YamlDocument, AliasSharesTheNodeOfItsAnchor) {
   ASSERT_OK_AND_ASSIGN(const auto root, Parse("a: &x {k: v}\nb: *x\n"));
 

@@ -88,7 +88,8 @@ TEST_F(LoadTableTest, StrangePathsAreEscapedAndCut) {
   EXPECT_THAT(Load("/no\nsuch.npy"), StatusIs(absl::StatusCode::kNotFound, StartsWith("/no\\nsuch.npy: ")));
   EXPECT_THAT(Load(""), StatusIs(absl::StatusCode::kNotFound, StartsWith("\"\": ")));
   EXPECT_THAT(Load(std::string(100'000, 'x') + ".npy"),
-              StatusIs(absl::StatusCode::kNotFound, AllOf(StartsWith("xxx"), HasSubstr("xxx…xxx"), HasSubstr("xxx.npy: cannot open"))));
+              StatusIs(absl::StatusCode::kNotFound,
+                       AllOf(StartsWith("xxx"), HasSubstr("xxx…xxx"), HasSubstr("xxx.npy: cannot open"))));
 }
 
 TEST_F(LoadTableTest, TensorNameNeedsASafetensorsFile) {
