@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -182,6 +183,35 @@ TEST(ModelLayerNorm, OfAnotherWidthIsRefused) {
   parts.layer_norm = ModelLayerNorm{.parameters = {.weight = {1, 1, 1}, .bias = {0, 0, 0}}, .source = "test"};
   EXPECT_THAT(Model::Create(std::move(parts)),
               StatusIs(kInvalid, HasSubstr("layer_norm.weight has 3 elements, embedding_dim is 2")));
+}
+
+TEST(ModelLayerNorm, EpsThatIsNoNumberOrNegativeIsRefused) {
+  for (const float eps : {-1.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    ModelParts parts = Tokens(3);
+    parts.layer_norm = ModelLayerNorm{.parameters = {.weight = {1, 1}, .bias = {0, 0}, .eps = eps}, .source = "test"};
+    EXPECT_THAT(Model::Create(std::move(parts)), StatusIs(kInvalid, HasSubstr("layer_norm.eps must be finite")));
+  }
+}
+
+TEST(ModelPositions, EncodingAndTableGoTogether) {
+  ModelParts without = Tokens(3);
+  without.position_encoding = PositionEncoding::kLearned;
+  EXPECT_THAT(Model::Create(std::move(without)),
+              StatusIs(kInvalid, HasSubstr("position encoding learned needs a position table")));
+  ModelParts unasked = Tokens(3);
+  AddPositions({{2, 0}}, &unasked);
+  unasked.position_encoding = PositionEncoding::kRotary;
+  EXPECT_THAT(Model::Create(std::move(unasked)),
+              StatusIs(kInvalid, HasSubstr("position encoding rotary has no position table")));
+}
+
+TEST(ModelPositions, RowOffsetIsFarFromOverflow) {
+  for (const std::int64_t offset : {std::int64_t{-1}, (std::int64_t{1} << 32) + 1}) {
+    ModelParts parts = Tokens(3);
+    AddPositions({{2, 0}}, &parts);
+    parts.row_offset = offset;
+    EXPECT_THAT(Model::Create(std::move(parts)), StatusIs(kInvalid, HasSubstr("row_offset must be from 0 to 2^32")));
+  }
 }
 
 TEST(ModelChecksum, CoversEverySettingThatChangesResults) {
@@ -446,6 +476,11 @@ EmbedInput PositionsUpTo(std::int64_t length) {
 
 TEST(GrowingTable, GoesOnAsTheFormulaDoes) {
   EXPECT_EQ(Embed(Growing(3, 20), PositionsUpTo(20)), testing::FloatsOf(SinusoidalTable(20, 4).value()));
+}
+
+TEST(GrowingTable, ThatDoesNotGrowIsRefused) {
+  EXPECT_THAT(GrowingRows::Create(3, 3, SinusoidalRows::Create(3, 4, {}).value()),
+              StatusIs(kInvalid, HasSubstr("grow_to must be more than max_context_length 3, got 3")));
 }
 
 TEST(GrowingTable, EndsAtItsCap) {

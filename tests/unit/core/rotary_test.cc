@@ -210,6 +210,16 @@ TEST(RotaryScalingTypes, EveryTypeNamesTheFieldThatIsMissing) {
               Refuses("type llama3 needs original_max_position_embeddings"));
 }
 
+TEST(RotaryScalingTypes, NegativeNumbersAreRefused) {
+  RotaryScaling scaling = {.type = "yarn", .factor = 4.0, .original_max_position_embeddings = 2048};
+  scaling.mscale = -1;
+  EXPECT_THAT(ResolveRotary(Wide(scaling), 1), Refuses("scaling.mscale (type yarn) must be finite and >= 0, got -1"));
+  scaling.mscale = 1;
+  scaling.beta_slow = -0.5;
+  EXPECT_THAT(ResolveRotary(Wide(scaling), 1),
+              Refuses("scaling.beta_slow (type yarn) must be finite and >= 0, got -0.5"));
+}
+
 TEST(RotaryScalingTypes, UnknownTypeIsRefusedWithTheKnownOnes) {
   EXPECT_THAT(ResolveRotary(Wide({.type = "xpos"}), 1),
               Refuses("scaling.type \"xpos\" is unknown; there are default, linear, ntk, dynamic, yarn, longrope, su, "

@@ -90,6 +90,15 @@ TEST(RotatePlan, CountsTheAnglesItMustCompute) {
   EXPECT_EQ(PlanOf({3, 10, 0, 8}).angle_count(), 0);
 }
 
+TEST(RotatePlan, SequenceThatCountsPastTheLastPositionIsRefused) {
+  constexpr EmbedLimits kNone = {
+      .max_batch_size = INT64_MAX, .max_sequence_length = INT64_MAX, .max_response_bytes = INT64_MAX};
+  EXPECT_THAT(RotatePlan::Create(InputOf({1, kMaxRotaryPosition + 1, 0, 8}), kNone), IsOk());
+  EXPECT_THAT(
+      RotatePlan::Create(InputOf({1, kMaxRotaryPosition + 2, 0, 8}), kNone),
+      StatusIs(absl::StatusCode::kInvalidArgument, "sequence_length 16777217 goes past the last position, 16777215"));
+}
+
 TEST(RotatePlan, HugeExtentsBesideAnEmptyOneOverflowNothing) {
   constexpr EmbedLimits kNone = {
       .max_batch_size = INT64_MAX, .max_sequence_length = INT64_MAX, .max_response_bytes = 1};
