@@ -29,7 +29,9 @@ using client::Chunks;
 using client::Client;
 using ::embd::testing::Eventually;
 using ::embd::testing::IsOk;
+using ::embd::testing::ReasonIs;
 using ::embd::testing::ServedModels;
+using ::embd::testing::StatusIs;
 using ::testing::HasSubstr;
 
 constexpr std::int64_t kDim = 256;
@@ -268,6 +270,34 @@ std::vector<std::string> LimitKeys() {
 
 INSTANTIATE_TEST_SUITE_P(Limits, LimitTest, ::testing::ValuesIn(LimitKeys()),
                          [](const auto& param) { return param.param; });
+
+// An id of one byte on the wire takes eight in memory.
+TEST(RequestLimits, WeighWhatARequestTakesOnceItIsDecoded) {
+  config::ServerConfig config = Config();
+  config.limits.max_request_bytes = 100'000;
+  config.limits.max_request_bytes_in_flight = 200'000;
+  const ServedModels served(config);
+  const auto stub =
+      v1::EmbeddingService::NewStub(grpc::CreateChannel(served.tcp_address(), grpc::InsecureChannelCredentials()));
+  const auto embed = [&stub](int count) {
+    grpc::ClientContext context;
+    v1::EmbedRequest request;
+    request.set_model("m");
+    request.mutable_ids()->Resize(count, 1);
+    request.set_batch_size(1);
+    request.set_sequence_length(count);
+    v1::EmbedResponse response;
+    return wire::FromGrpcStatus(stub->Embed(&context, request, &response));
+  };
+
+  EXPECT_THAT(embed(2000), IsOk());
+  EXPECT_THAT(embed(90'000),
+              ::testing::AllOf(StatusIs(absl::StatusCode::kResourceExhausted,
+                                        ::testing::AllOf(HasSubstr("bytes of memory once they are decoded"),
+                                                         HasSubstr("max_request_bytes_in_flight 200000"))),
+                               ReasonIs("REQUEST_TOO_LARGE")));
+  EXPECT_THAT(embed(2000), IsOk());
+}
 
 TEST(Overload, SaysInATrailerWhenToTryAgain) {
   config::ServerConfig config = Config();
