@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -79,15 +81,40 @@ TEST_F(FileTables, MappedFileThatIsCutShortIsRefusedAndTheServerLives) {
   EXPECT_THAT(served.InProcessClient().Embed(other), IsOk());
 }
 
-TEST_F(FileTables, DiagnosticsOfAMappedFileThatIsCutShortAreRefused) {
+TEST_F(FileTables, EveryCallThatReadsAMappedFileThatIsCutShortIsRefused) {
   const testing::ServedModels served(Serving(std::vector<float>(64 * kDim, 1.5f), true, config::NanPolicy::kWarn));
-  const client::NeighbourSimilarityRequest request = {
-      .model = "m", .table = client::TableKind::kToken, .max_offset = 3};
-  ASSERT_THAT(served.InProcessClient().NeighbourSimilarity(request), IsOk());
+  const client::Client client = served.InProcessClient();
+  const std::vector<float> ones(kDim, 1.0f);
+  const auto vector = client::InputTensor::FromFloats(ones, {1, kDim});
+  const auto cell = client::InputTensor::FromFloats(ones, {1, 1, kDim});
+  constexpr auto kToken = client::TableKind::kToken;
+  const std::map<std::string, std::function<absl::Status()>> calls = {
+      {"bags", [&] { return client.EmbedBags({.bags = {{.model = "m", .ids = {63}, .row_lengths = {1}}}}).status(); }},
+      {"cosines", [&] { return client.CosineSimilarities({.model = "m", .table = kToken, .row_count = 2}).status(); }},
+      {"explain",
+       [&] { return client.ExplainCell({.model = "m", .ids = {63}, .batch_size = 1, .sequence_length = 1}).status(); }},
+      {"gradient",
+       [&] {
+         return client
+             .Gradient({.model = "m",
+                        .ids = {63},
+                        .batch_size = 1,
+                        .sequence_length = 1,
+                        .tables = {kToken},
+                        .output_gradient = cell})
+             .status();
+       }},
+      {"nearest", [&] { return client.NearestTokens({.model = "m", .ids = {63}, .top_k = 1}).status(); }},
+      {"project", [&] { return client.Project({.model = "m", .vectors = vector, .top_k = 1}).status(); }},
+      {"similarity",
+       [&] { return client.NeighbourSimilarity({.model = "m", .table = kToken, .max_offset = 3}).status(); }},
+      {"statistics", [&] { return client.TableStatistics({.model = "m", .table = kToken}).status(); }},
+  };
+  for (const auto& [name, call] : calls) EXPECT_THAT(call(), IsOk()) << name;
 
   std::filesystem::resize_file(folder_.Path("t.bin"), 0);
 
-  EXPECT_THAT(served.InProcessClient().NeighbourSimilarity(request), ReasonIs("TABLE_DAMAGED"));
+  for (const auto& [name, call] : calls) EXPECT_THAT(call(), ReasonIs("TABLE_DAMAGED")) << name;
 }
 
 TEST_F(FileTables, ReadFileCanBeCutShort) {
