@@ -3,8 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "embd/v1/bags.pb.h"
 #include "embd/v1/diagnostics.pb.h"
 #include "embd/v1/embedding.pb.h"
+#include "embd/v1/rotary.pb.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/message.h"
 #include "inference/grpc_service.pb.h"
@@ -20,13 +22,17 @@ grpc::ByteBuffer ToBuffer(const std::string& bytes) {
 
 // Protobuf's own account of what it has made of the bytes.
 template <typename Message>
-void ExpectBound(const Message& sent) {
-  const std::string bytes = sent.SerializeAsString();
+void ExpectBoundOf(const std::string& bytes) {
   Message decoded;
   ASSERT_TRUE(decoded.ParseFromString(bytes));
 
   EXPECT_GE(DecodedBytes(ToBuffer(bytes), *Message::descriptor()) + static_cast<std::int64_t>(sizeof(Message)),
             static_cast<std::int64_t>(decoded.SpaceUsedLong()));
+}
+
+template <typename Message>
+void ExpectBound(const Message& sent) {
+  ExpectBoundOf<Message>(sent.SerializeAsString());
 }
 
 constexpr int kMany = 10'000;
@@ -59,6 +65,20 @@ TEST(DecodedBytes, BoundVarints) {
   v1::EmbedRequest request;
   for (int i = 0; i < kMany; ++i) request.add_ids(i % 3 == 0 ? 1 : 300);
   ExpectBound(request);
+}
+
+// A sender may write each of them with a tag of its own.
+TEST(DecodedBytes, BoundNumbersOfAFixedWidth) {
+  const char weight[] = {4 << 3 | 5, 0, 0, 0, 0};               // fixed32, Bag.weights
+  const char factor[] = {13 << 3 | 1, 0, 0, 0, 0, 0, 0, 0, 0};  // fixed64, RotaryScaling.short_factor
+  std::string weights;
+  std::string factors;
+  for (int i = 0; i < kMany; ++i) {
+    weights.append(weight, sizeof(weight));
+    factors.append(factor, sizeof(factor));
+  }
+  ExpectBoundOf<v1::Bag>(weights);
+  ExpectBoundOf<v1::RotaryScaling>(factors);
 }
 
 TEST(DecodedBytes, OfARawTensorAreHardlyMoreThanItsBytes) {
