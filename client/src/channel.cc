@@ -63,7 +63,9 @@ grpc::ChannelArguments Arguments(const ClientOptions& options, bool serving_only
   arguments.SetMaxSendMessageSize(-1);
   arguments.SetUserAgentPrefix("embd-client/" EMBD_VERSION);
   arguments.SetServiceConfigJSON(ServiceConfig(options, serving_only));
-  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, options.max_attempts > 1 ? 1 : 0);
+  // Without a policy they still make calls anew that were not sent. They cost small calls up to a quarter; Retry sees
+  // to those that only ask.
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, options.max_attempts > 1 || !serving_only ? 1 : 0);
   arguments.SetInt(GRPC_ARG_PER_RPC_RETRY_BUFFER_SIZE, kRetryBufferBytes);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // else clients of one address share one connection
   if (options.keepalive_interval < absl::Hours(24 * 7)) {   // else the number of milliseconds may not fit

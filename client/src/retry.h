@@ -47,6 +47,9 @@ class Retry {
   /// none: for other errors than UNAVAILABLE, RESOURCE_EXHAUSTED and a CANCELLED that is gRPC's own (a server that
   /// shuts down drops so what reaches it late), where the server says that it is in vain or `cancel` is requested, and
   /// after the last try. No longer than the deadline lets; IsTooLate is to be asked after it.
+  ///
+  /// A call that was never sent, because its connection was asked to end just then (GOAWAY), is no try; up to ten of
+  /// them in all go, nearly at once, to another connection.
   [[nodiscard]] std::optional<absl::Duration> PauseAfter(const grpc::Status& status,
                                                          const grpc::ClientContext& context);
 
@@ -56,11 +59,15 @@ class Retry {
   [[nodiscard]] static absl::Status TooLate();
 
  private:
+  // No longer than the deadline lets.
+  [[nodiscard]] absl::Duration Within(absl::Duration pause) const;
+
   const int max_attempts_;
   const absl::Time deadline_;
   const std::stop_token cancel_;
   RetryBudget& budget_;
   int attempts_ = 0;
+  int unsent_ = 0;
 };
 
 /// Waits, for less where `cancel` is requested.

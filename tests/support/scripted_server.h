@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -46,14 +47,16 @@ struct Script {
 /// A gRPC server of embd.v1 and grpc.health.v1 that answers as its script says.
 class ScriptedServer {
  public:
-  /// Listens on `address`; by default on a free port of loopback.
-  explicit ScriptedServer(Script script, const std::string& address = "127.0.0.1:0")
+  /// Listens on `address`; by default on a free port of loopback. `arguments` are gRPC's, of each connection.
+  explicit ScriptedServer(Script script, const std::string& address = "127.0.0.1:0",
+                          const std::map<std::string, int>& arguments = {})
       : embedding_(script), diagnostics_(script) {
     grpc::EnableDefaultHealthCheckService(true);
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
     builder.SetMaxReceiveMessageSize(-1);
+    for (const auto& [name, value] : arguments) builder.AddChannelArgument(name, value);
     builder.RegisterService(&embedding_);
     builder.RegisterService(&diagnostics_);
     server_ = builder.BuildAndStart();

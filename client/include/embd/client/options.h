@@ -33,8 +33,9 @@ struct ClientOptions {
   /// How often a call is tried in all when it ends with UNAVAILABLE, also where its server is lost while it answers, or
   /// with RESOURCE_EXHAUSTED; with waits between 50 ms and 1 s that double each time, or longer ones that the server
   /// asks for: 2 to 5; 0 or 1: once. What can never fit is not tried again (the server says so), and nothing is where
-  /// more than half of a thousand tries have failed lately. Calls that change
-  /// something and streams are tried again only until the server has answered.
+  /// more than half of a thousand tries have failed lately. Calls that change something and streams are tried again
+  /// only until the server has answered. A call other than a stream that was not sent, because the server asked its
+  /// connection to end just then, is no try, and is made on the next connection also where this is 0 or 1.
   int max_attempts = 4;
 
   /// Pause of the connection, during a call, after which a ping finds out whether the server is still there. Servers
