@@ -17,7 +17,7 @@ namespace {
 
 constexpr absl::Duration kFirstPause = absl::Milliseconds(50);
 constexpr absl::Duration kLongestPause = absl::Seconds(1);
-constexpr int kMostUnsent = 10;  // in a row, of a server that sends everyone away
+constexpr int kMostUnsent = 10;  // of one call, where a server sends everyone away
 constexpr absl::Duration kFirstPauseOfUnsent = absl::Milliseconds(1);
 
 // What the server says of further tries, in milliseconds; -1: none.
